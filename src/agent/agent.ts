@@ -1,0 +1,57 @@
+import { serviceId } from '../kernel/index.js';
+import type { CallConfig, CancelCause, SdkRunStatus, UserMessage } from '../protocol/index.js';
+import type { Session, SessionInit } from '../session/index.js';
+
+/** What the agent asks the model with, before the adapter's defaults. */
+export type AgentRoute = Pick<CallConfig, 'provider' | 'model' | 'reasoningEffort' | 'maxTokens'>;
+
+/** One agent owns one session; its id is the session's (core §3.1). */
+export interface Agent {
+  readonly id: string;
+  readonly session: Session;
+  readonly route: AgentRoute;
+  readonly status: SdkRunStatus;
+  /**
+   * Queues a message for a turn of its own and wakes the agent. The message is in the log, handed to the store, when
+   * this fulfils; the turn has begun by then if the agent was idle.
+   *
+   * @throws StoreFailedError the message could not be stored: it will not run (decision 2)
+   * @throws CodedError `AGENT_DISPOSED`
+   */
+  followup(message: UserMessage): Promise<void>;
+  /** Queues a message for the next step and wakes the agent. */
+  steer(message: UserMessage): Promise<void>;
+  /** Queues a message for the next step without waking. */
+  inject(message: UserMessage): Promise<void>;
+  /**
+   * Aborts what runs, and clears the inbox unless `keepInbox`. The first cause wins. Idle: only clears. Returns at
+   * once; await {@link whenIdle}.
+   */
+  cancel(cause: CancelCause, options?: { readonly keepInbox?: boolean }): void;
+  /** Fulfils when nothing runs and nothing is about to; never rejects. */
+  whenIdle(): Promise<void>;
+}
+export const Agent = serviceId<Agent>('Agent');
+
+export interface AgentInit extends SessionInit {
+  readonly route: AgentRoute;
+}
+
+/** The live agents of this runtime. */
+export interface AgentRegistry {
+  /**
+   * The agent of a session id, created on first use; concurrent calls share one creation, and a failed one is
+   * forgotten. All or nothing: a failure leaves no scope, no log, no claimed id.
+   *
+   * @throws what {@link SessionStore.create} throws, and CodedError `RUNTIME_CLOSING`
+   */
+  open(init: AgentInit): Promise<Agent>;
+  get(id: string): Agent | undefined;
+  list(): readonly Agent[];
+  /**
+   * Refuses new agents, waits for creations, cancels every agent with cause `disposed`, waits until all are idle
+   * (their closing events are out then), and closes their scopes. Idempotent.
+   */
+  closeAll(): Promise<void>;
+}
+export const AgentRegistry = serviceId<AgentRegistry>('AgentRegistry');

@@ -1,0 +1,2 @@
+export { Agent, type AgentInit, AgentRegistry, type AgentRoute } from './agent.js';
+export { PromptSection, type PromptVariables, SystemPrompt } from './prompt.js';

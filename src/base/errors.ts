@@ -1,0 +1,32 @@
+/** An error that a program can tell apart by `code`. */
+export class CodedError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** Whatever was thrown, as an Error; a non-Error becomes its string. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** The messages of an error and its causes, outermost first, joined by `: `. */
+export function describeError(thrown: unknown): string {
+  const messages: string[] = [];
+  for (let at: unknown = thrown; at !== undefined && messages.length < 8; ) {
+    const message = at instanceof Error ? at.message : String(at);
+    if (message !== '' && messages.at(-1) !== message) messages.push(message);
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  return messages.join(': ');
+}
+
+/** The `code` of a coded error (ours, Node's, or another copy's), else undefined. */
+export function errorCode(thrown: unknown): string | undefined {
+  const code = (thrown as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
+}

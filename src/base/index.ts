@@ -1,0 +1,5 @@
+export { Deferred } from './deferred.js';
+export { Emitter } from './emitter.js';
+export { CodedError, describeError, errorCode, toError } from './errors.js';
+export { type Teardown, TeardownStack } from './teardown-stack.js';
+export { headOf } from './text.js';

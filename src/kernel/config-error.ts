@@ -1,0 +1,20 @@
+import { CodedError } from '../base/index.js';
+
+export interface ConfigViolation {
+  /** As in `retry.maxRetries`, `""` for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A module's config was refused; the message lists every violation. */
+export class ConfigError extends CodedError {
+  readonly violations: readonly ConfigViolation[];
+
+  constructor(violations: readonly ConfigViolation[]) {
+    super(
+      'INVALID_CONFIG',
+      violations.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '),
+    );
+    this.violations = violations;
+  }
+}

@@ -1,0 +1,30 @@
+import { type Container, ContainerModule, type ContainerModuleLoadOptions, type ServiceIdentifier } from 'inversify';
+import { CodedError } from '../base/index.js';
+import { isContributionPoint, tokenName } from './tokens.js';
+
+/**
+ * Wraps a session module: Inversify lets a child shadow its parent's services, and `unbind` in a child even disposes
+ * the parent's instance. A session may contribute and bind services of its own, nothing else.
+ *
+ * @throws CodedError `SCOPE_FENCE` naming the module and the token
+ */
+export function fence(module: ContainerModule, container: Container, owner: string): ContainerModule {
+  const refuse = (verb: string) => (id: ServiceIdentifier) => {
+    throw new CodedError('SCOPE_FENCE', `session part of module "${owner}" must not ${verb} ${tokenName(id)}`);
+  };
+  return new ContainerModule((options) => {
+    const fenced: ContainerModuleLoadOptions = {
+      ...options,
+      bind: ((id: ServiceIdentifier) => {
+        const shadows = !isContributionPoint(id) && container.isBound(id);
+        if (shadows) refuse('bind again what is bound already:')(id);
+        return options.bind(id);
+      }) as ContainerModuleLoadOptions['bind'],
+      unbind: refuse('unbind') as unknown as ContainerModuleLoadOptions['unbind'],
+      unbindAsync: refuse('unbind') as unknown as ContainerModuleLoadOptions['unbindAsync'],
+      rebind: refuse('rebind') as unknown as ContainerModuleLoadOptions['rebind'],
+      rebindAsync: refuse('rebind') as unknown as ContainerModuleLoadOptions['rebindAsync'],
+    };
+    return module.load(fenced);
+  });
+}

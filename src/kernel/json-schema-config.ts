@@ -1,0 +1,30 @@
+import { ConfigError } from './config-error.js';
+
+/** A JSON Schema of an object, as plain JavaScript authors describe their config. */
+export type JsonSchemaConfig = { readonly type: 'object' } & { readonly [key: string]: unknown };
+
+/** Config judged by a JSON Schema: defaults are filled in, every violation is listed. */
+export async function parseJsonSchema(schema: JsonSchemaConfig, raw: unknown): Promise<object> {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    throw new ConfigError([{ path: '', message: 'config must be a mapping' }]);
+  }
+  const isEmpty = Object.keys(raw).length === 0;
+  if (isEmpty && Object.keys((schema as { properties?: object }).properties ?? {}).length === 0) return {};
+  const { Ajv } = await import('ajv');
+  const config = structuredClone(raw);
+  const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false }).compile(schema);
+  if (!validate(config)) {
+    throw new ConfigError(
+      (validate.errors ?? []).map((error) => ({
+        path: error.instancePath.slice(1).replaceAll('/', '.'),
+        message: `${error.message ?? 'is invalid'}${describeParams(error.params)}`,
+      })),
+    );
+  }
+  return config;
+}
+
+function describeParams(params: object): string {
+  const extra = (params as { additionalProperty?: string }).additionalProperty;
+  return extra === undefined ? '' : ` (${extra})`;
+}

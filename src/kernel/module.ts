@@ -1,0 +1,60 @@
+import type { ContainerModule, Newable } from 'inversify';
+import { parseDto } from './dto-config.js';
+import { type JsonSchemaConfig, parseJsonSchema } from './json-schema-config.js';
+
+/** What a module says of itself (decision 31). `C` is its parsed config. */
+export interface ModuleSpec<C extends object> {
+  /** Name in the catalog, and in messages. */
+  readonly name: string;
+  /** A class-validator DTO class, or a JSON Schema of an object. Without one the module takes no config. */
+  readonly config?: Newable<C> | JsonSchemaConfig;
+  /** What it binds in the runtime's scope. */
+  readonly runtime?: ContainerModule | ((config: C) => ContainerModule);
+  /** What it binds in each session's fenced scope; synchronous bindings only. */
+  readonly session?: ContainerModule | ((config: C) => ContainerModule);
+}
+
+/** A module as the host loads it; its config was closed over on the author's side. */
+export interface ModuleDefinition {
+  readonly kind: 'dsh-module';
+  readonly name: string;
+  /**
+   * Judges the raw config of one row and gives the parts to load.
+   *
+   * @throws ConfigError listing every violation with its path
+   */
+  configure(raw: unknown): Promise<ConfiguredModule>;
+}
+export interface ConfiguredModule {
+  readonly runtime: ContainerModule | undefined;
+  readonly session: ContainerModule | undefined;
+}
+
+/**
+ * Makes a module. The config class is judged by the author's own copy of class-validator and class-transformer
+ * (their metadata is per copy), which is why the result carries a closure and no class.
+ */
+export function defineModule<C extends object = Record<string, never>>(spec: ModuleSpec<C>): ModuleDefinition {
+  return {
+    kind: 'dsh-module',
+    name: spec.name,
+    async configure(raw) {
+      const config = (await parseConfig(spec, raw ?? {})) as C;
+      return { runtime: part(spec.runtime, config), session: part(spec.session, config) };
+    },
+  };
+}
+
+function part<C>(
+  of: ContainerModule | ((config: C) => ContainerModule) | undefined,
+  config: C,
+): ContainerModule | undefined {
+  return typeof of === 'function' ? of(config) : of;
+}
+
+async function parseConfig<C extends object>(spec: ModuleSpec<C>, raw: unknown): Promise<object> {
+  const { config } = spec;
+  if (config === undefined)
+    return parseJsonSchema({ type: 'object', properties: {}, additionalProperties: false }, raw);
+  return typeof config === 'function' ? parseDto(config, raw) : parseJsonSchema(config, raw);
+}

@@ -1,0 +1,99 @@
+import { Container, type ContainerModule, type Newable, type ServiceIdentifier } from 'inversify';
+import { type Teardown, TeardownStack } from '../base/index.js';
+import { fence } from './fence.js';
+import { serviceId } from './tokens.js';
+
+/**
+ * A container with an ordered end. Inversify builds, the scope tears down: a service that owns something calls
+ * `scope.defer` in its constructor, and since construction order is dependency order, reverse teardown is right.
+ *
+ * Two levels: the runtime's scope, and one fenced child a session. Inside either, `Scope` is injected as the scope
+ * that the service lives in.
+ */
+export class Scope {
+  readonly #container: Container;
+  readonly #teardown = new TeardownStack();
+  readonly #aborted = new AbortController();
+  readonly name: string;
+
+  private constructor(name: string, parent: Container | undefined) {
+    this.name = name;
+    this.#container = new Container(
+      parent === undefined ? { defaultScope: 'Singleton' } : { defaultScope: 'Singleton', parent },
+    );
+    this.#container.bind(ScopeToken).toConstantValue(this);
+  }
+
+  static root(name: string): Scope {
+    return new Scope(name, undefined);
+  }
+
+  /** A scope under this one, which does not close it: whoever opens a child registers who closes it. */
+  child(name: string): Scope {
+    return new Scope(name, this.#container);
+  }
+
+  /** Loads a module. One at a time, so that contributions keep the order of the rows. */
+  async load(module: ContainerModule): Promise<void> {
+    await this.#container.loadAsync(module);
+  }
+
+  /** Loads a module that may add, but neither shadow nor unbind what the parent binds. Synchronous modules only. */
+  loadFenced(module: ContainerModule, owner: string): void {
+    this.#container.load(fence(module, this.#container, owner));
+  }
+
+  /** Binds a value that comes with the scope, as a session's header does. */
+  provide<T>(id: ServiceIdentifier<T>, value: T): void {
+    this.#container.bind(id).toConstantValue(value as never);
+  }
+
+  get<T>(id: ServiceIdentifier<T>): T {
+    return this.#container.get(id);
+  }
+
+  /** The service, or undefined where no module binds it. */
+  find<T>(id: ServiceIdentifier<T>): T | undefined {
+    return this.#container.get(id, { optional: true });
+  }
+
+  /** Contributions of this scope, then of its parent: in each, binding order. */
+  all<T>(id: ServiceIdentifier<T>): readonly T[] {
+    return this.#container.getAll(id, { chained: true });
+  }
+
+  isBound(id: ServiceIdentifier): boolean {
+    return this.#container.isBound(id);
+  }
+
+  /** Binds `type` to itself if it is not bound yet, and returns its singleton: for a root that nothing else binds. */
+  build<T extends object>(type: Newable<T>): T {
+    if (!this.#container.isCurrentBound(type)) this.#container.bind(type).toSelf();
+    return this.#container.get(type);
+  }
+
+  /** Aborted when `close()` begins, before any teardown runs. */
+  get signal(): AbortSignal {
+    return this.#aborted.signal;
+  }
+
+  /** See {@link TeardownStack.defer}. */
+  defer(label: string, run: Teardown): () => void {
+    return this.#teardown.defer(label, run);
+  }
+
+  /** Labels of teardowns that have not finished. */
+  get pending(): readonly string[] {
+    return this.#teardown.pending;
+  }
+
+  /** See {@link TeardownStack.close}. */
+  close(): Promise<void> {
+    this.#aborted.abort();
+    return this.#teardown.close();
+  }
+}
+
+const ScopeToken = serviceId<Scope>('Scope');
+/** Injects the {@link Scope} that a service lives in. */
+export const CurrentScope = ScopeToken;

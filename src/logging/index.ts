@@ -1,0 +1,1 @@
+export { LOG_LEVELS, type LogFields, Logger, type LogLevel } from './logger.js';

@@ -1,0 +1,21 @@
+import { serviceId } from '../kernel/index.js';
+
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * Diagnostics, on stderr only: stdout is the protocol. Fields are JSON-safe; an Error under `error` is shown with its
+ * causes. Never log per chunk, and never a secret.
+ */
+export interface Logger {
+  error(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  debug(message: string, fields?: LogFields): void;
+  /** The same logger with `component` in every line. */
+  child(component: string): Logger;
+  isEnabled(level: LogLevel): boolean;
+}
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export const Logger = serviceId<Logger>('Logger');

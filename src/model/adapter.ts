@@ -1,0 +1,59 @@
+import { contributionPoint } from '../kernel/index.js';
+import type { CallConfig, Message, RequestHeader, StreamChunk, ToolDefinition } from '../protocol/index.js';
+
+export interface ProviderInfo {
+  /** The route id that `initialize` names. */
+  readonly id: string;
+  readonly name: string;
+  /** `advisory`: a model that is not listed passes through. `closed`: it is refused. */
+  readonly catalog: 'advisory' | 'closed';
+}
+export interface ModelInfo {
+  readonly id: string;
+  readonly name?: string;
+  readonly inputModalities: readonly ('text' | 'image')[];
+  /** Tokens. */
+  readonly contextWindow?: number;
+  /** Most output tokens that a request may ask for by default. */
+  readonly maxTokens?: number;
+  readonly reasoningEfforts: readonly string[];
+}
+
+/** One request to a model. Frozen; adapters do not mutate it. */
+export interface ModelRequest {
+  readonly config: CallConfig;
+  readonly system?: string;
+  readonly messages: readonly Message[];
+  readonly tools?: readonly ToolDefinition[];
+  readonly sessionId: string;
+  readonly signal: AbortSignal;
+}
+
+/** A route with its defaults resolved, bound to the adapter that serves it. */
+export interface PreparedCall {
+  /** The config with the adapter's defaults filled in: what is logged and sent. */
+  readonly config: CallConfig;
+  /** Which of those the adapter supplied. */
+  readonly adapterDefaults?: RequestHeader['adapterDefaults'];
+  /** Tokens; undefined when unknown. */
+  readonly contextWindow?: number;
+  /**
+   * Streams one answer: arrays of chunks, as they arrived together, obeying core §2.6 (block indexes in first-seen
+   * order, raw JSON arguments, `usage` at most once, exactly one `finish`, last). Must honour `request.signal`
+   * promptly. A throw or an early end is turned into the finish by the registry. Returning early tears the call down.
+   */
+  stream(request: ModelRequest): AsyncIterable<readonly StreamChunk[]>;
+}
+
+/** Contribution point, runtime scope: serves one or more providers. */
+export interface ModelAdapter {
+  readonly providers: readonly ProviderInfo[];
+  models(provider: string): readonly ModelInfo[];
+  /**
+   * Resolves defaults. No I/O, no credentials: `initialize` calls it to judge a route.
+   *
+   * @throws LlmError `UNKNOWN_MODEL` (closed catalog), `UNSUPPORTED_REASONING_EFFORT`
+   */
+  prepare(config: CallConfig): PreparedCall;
+}
+export const ModelAdapter = contributionPoint<ModelAdapter>('ModelAdapter');

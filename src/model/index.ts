@@ -1,0 +1,3 @@
+export { ModelAdapter, type ModelInfo, type ModelRequest, type PreparedCall, type ProviderInfo } from './adapter.js';
+export { LlmError } from './errors.js';
+export { AdapterRegistry } from './registry.js';

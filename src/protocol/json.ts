@@ -1,0 +1,3 @@
+/** A value that survives `JSON.parse(JSON.stringify(value))` unchanged. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonObject = { readonly [key: string]: JsonValue };

@@ -1,0 +1,2 @@
+export { type ToolCallRequest, ToolExecutor, type ToolOutcome } from './executor.js';
+export { Tool, type ToolCallContext } from './tool.js';

@@ -1,0 +1,8 @@
+import 'reflect-metadata';
+import { restore } from 'sinon';
+
+export const mochaHooks = {
+  afterEach(): void {
+    restore();
+  },
+};

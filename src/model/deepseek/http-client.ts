@@ -1,0 +1,33 @@
+import type * as http from 'node:http';
+import { LlmError } from '../errors.js';
+import { HttpExchange, type HttpExchangeOptions } from './http-exchange.js';
+
+/** POSTs over kept-alive connections, which it owns: `close()` ends them, those in use too. */
+export class HttpClient {
+  readonly #agents = new Map<string, http.Agent>();
+  #closed = false;
+
+  /**
+   * Sends at once; failures are told by the exchange.
+   *
+   * @throws LlmError `TRANSPORT` after `close()`
+   */
+  post(url: URL, headers: http.OutgoingHttpHeaders, body: string, options: HttpExchangeOptions): HttpExchange {
+    if (this.#closed) throw new LlmError({ code: 'TRANSPORT', message: 'the DeepSeek adapter is closed' });
+    // Importing either module costs milliseconds of the start; a call can wait for them, the start cannot.
+    const { Agent, request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http');
+    let agent = this.#agents.get(url.protocol);
+    if (agent === undefined) {
+      agent = new Agent({ keepAlive: true });
+      this.#agents.set(url.protocol, agent);
+    }
+    return new HttpExchange(request(url, { method: 'POST', agent, headers }), body, options);
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#closed = true;
+    for (const agent of this.#agents.values()) agent.destroy();
+    this.#agents.clear();
+  }
+}

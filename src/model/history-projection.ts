@@ -1,0 +1,42 @@
+import type { ContentBlock, ImageBlock, Message, TextBlock } from '../protocol/index.js';
+
+export interface HistoryTarget {
+  readonly provider: string;
+  /** False when the model is known to read no images. */
+  readonly readsImages: boolean;
+}
+
+/**
+ * The history as one adapter may see it (core §5.1): images become a line of text for a model that reads none, and
+ * replay state goes back only to the provider that made it. Messages that need no change are passed by reference.
+ */
+export function projectHistory(messages: readonly Message[], target: HistoryTarget): readonly Message[] {
+  return messages.map((message) => {
+    const own = withoutForeignReplayState(message, target.provider);
+    return target.readsImages || !own.content.some(holdsImage) ? own : withoutImages(own);
+  });
+}
+
+function withoutForeignReplayState(message: Message, provider: string): Message {
+  if (message.role !== 'assistant' || message.source.replayState === undefined) return message;
+  if (message.source.provider === provider) return message;
+  const { replayState: _, ...source } = message.source;
+  return { ...message, source };
+}
+
+function holdsImage(block: ContentBlock): boolean {
+  return block.type === 'image' || (block.type === 'tool-result' && block.content.some(holdsImage));
+}
+
+function withoutImages(message: Message): Message {
+  return { ...message, content: message.content.map(describeImages) } as Message;
+}
+
+function describeImages(block: ContentBlock): ContentBlock {
+  if (block.type === 'image') return describeImage(block);
+  return block.type === 'tool-result' ? { ...block, content: block.content.map(describeImages) } : block;
+}
+
+function describeImage(block: ImageBlock): TextBlock {
+  return { type: 'text', text: `[image left out, this model reads text only: ${block.attachment.attachmentId}]` };
+}

@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import type { CallConfig, StreamChunk } from '../../protocol/index.js';
+import type { ModelAdapter, ModelInfo, ModelRequest, PreparedCall, ProviderInfo } from '../adapter.js';
+import { LlmError } from '../errors.js';
+import { playDemo } from './demo-model.js';
+import { ScriptModel } from './script-model.js';
+
+/** What the other adapters accept is accepted, and means nothing: a route can be swapped for an offline one. */
+const EFFORTS = ['off', 'low', 'high', 'max'];
+const SCRIPT_PREFIX = 'script:';
+
+/**
+ * Provider `offline`: work without a key, and test against answers of one's own. Models: `demo`; `script`, which
+ * plays the row's script file; and `script:PATH`. Paths are relative to the runtime's directory.
+ */
+export class OfflineAdapter implements ModelAdapter {
+  readonly providers: readonly ProviderInfo[] = [{ id: 'offline', name: 'Offline', catalog: 'closed' }];
+  readonly #models: readonly ModelInfo[] = [
+    { id: 'demo', name: 'Demo', inputModalities: ['text'], reasoningEfforts: EFFORTS },
+    { id: 'script', name: 'Script', inputModalities: ['text'], reasoningEfforts: EFFORTS },
+  ];
+  readonly #script: string | undefined;
+  readonly #scripts = new Map<string, ScriptModel>();
+
+  constructor(config: { readonly script?: string }) {
+    this.#script = config.script;
+  }
+
+  models(): readonly ModelInfo[] {
+    return this.#models;
+  }
+
+  prepare(config: CallConfig): PreparedCall {
+    const { model, reasoningEffort } = config;
+    if (reasoningEffort !== undefined && !EFFORTS.includes(reasoningEffort)) {
+      throw new LlmError({
+        code: 'UNSUPPORTED_REASONING_EFFORT',
+        message: `reasoning effort "${reasoningEffort}" is not supported, use one of: ${EFFORTS.join(', ')}`,
+      });
+    }
+    return { config, stream: this.#player(model) };
+  }
+
+  #player(model: string): (request: ModelRequest) => AsyncIterable<readonly StreamChunk[]> {
+    if (model === 'demo') return playDemo;
+    const path =
+      model === 'script'
+        ? this.#script
+        : model.startsWith(SCRIPT_PREFIX)
+          ? model.slice(SCRIPT_PREFIX.length)
+          : undefined;
+    if (path) {
+      const script = this.#scriptAt(resolve(path));
+      return (request) => script.play(request);
+    }
+    const message =
+      model === 'script'
+        ? 'model "script" has no script: set "script" in the config of its row, or use the model "script:PATH"'
+        : `no offline model "${model}": use "demo", "script" or "script:PATH"`;
+    throw new LlmError({ code: 'UNKNOWN_MODEL', message });
+  }
+
+  #scriptAt(path: string): ScriptModel {
+    const known = this.#scripts.get(path);
+    if (known !== undefined) return known;
+    const script = new ScriptModel(path);
+    this.#scripts.set(path, script);
+    return script;
+  }
+}

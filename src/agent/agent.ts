@@ -4,6 +4,8 @@ import type { Session, SessionInit } from '../session/index.js';
 
 /** What the agent asks the model with, before the adapter's defaults. */
 export type AgentRoute = Pick<CallConfig, 'provider' | 'model' | 'reasoningEffort' | 'maxTokens'>;
+/** Session scope: the route of the session's agent. */
+export const AgentRoute = serviceId<AgentRoute>('AgentRoute');
 
 /** One agent owns one session; its id is the session's (core §3.1). */
 export interface Agent {

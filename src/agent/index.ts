@@ -1,2 +1,3 @@
-export { Agent, type AgentInit, AgentRegistry, type AgentRoute } from './agent.js';
+export { Agent, type AgentInit, AgentRegistry, AgentRoute } from './agent.js';
 export { PromptSection, type PromptVariables, SystemPrompt } from './prompt.js';
+export { type SessionModule, SessionModules } from './session-modules.js';

@@ -1,0 +1,52 @@
+import type { TurnEndReason } from '../protocol/index.js';
+
+/** One turn's leave to run. Aborted at most once: the first ending stands (core §3.7). */
+export class Activity {
+  readonly #controller = new AbortController();
+  readonly #waits = new Set<() => void>();
+  #ending: TurnEndReason | undefined;
+
+  /** For the model call and the tools of this turn. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get aborted(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  /** How the turn has to end; undefined while it may go on. */
+  get ending(): TurnEndReason | undefined {
+    return this.#ending;
+  }
+
+  abort(ending: TurnEndReason): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = ending;
+    this.#controller.abort();
+    for (const release of this.#waits) release();
+    this.#waits.clear();
+  }
+
+  /**
+   * What `work` gives, or undefined as soon as the activity is aborted: for work that may ignore the signal. What
+   * becomes of the work after that is ignored.
+   */
+  until<T>(work: PromiseLike<T>): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const release = (): void => resolve(undefined);
+      if (this.aborted) release();
+      else this.#waits.add(release);
+      work.then(
+        (value) => {
+          this.#waits.delete(release);
+          resolve(value);
+        },
+        (thrown: unknown) => {
+          this.#waits.delete(release);
+          reject(thrown);
+        },
+      );
+    });
+  }
+}

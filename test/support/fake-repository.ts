@@ -1,0 +1,51 @@
+import {
+  type EncodedEvent,
+  type SessionHeader,
+  type SessionLog,
+  type SessionRepository,
+  SessionStoredError,
+  type StoredSession,
+} from '../../src/session/index.js';
+
+/** Session logs in memory, which a test can make fail or wait. */
+export class FakeRepository implements SessionRepository {
+  readonly stored = new Map<string, { readonly header: SessionHeader; readonly lines: EncodedEvent[] }>();
+  readonly open = new Set<string>();
+  /** Hears every batch before it is stored: a throw refuses it, a promise delays it. */
+  beforeAppend: (batch: readonly EncodedEvent[], sessionId: string) => void | Promise<void> = () => undefined;
+  beforeCreate: (header: SessionHeader) => void | Promise<void> = () => undefined;
+
+  async create(header: SessionHeader): Promise<SessionLog> {
+    const { id } = header;
+    await this.beforeCreate(header);
+    if (this.stored.has(id)) throw new SessionStoredError(id);
+    this.open.add(id);
+    return {
+      location: undefined,
+      durability: 'kernel',
+      append: (batch) => {
+        const ready = this.beforeAppend(batch, id);
+        if (ready === undefined) this.#store(header, batch);
+        else return ready.then(() => this.#store(header, batch));
+      },
+      sync: async () => undefined,
+      close: async () => void this.open.delete(id),
+    };
+  }
+
+  async find(sessionId: string): Promise<SessionHeader | undefined> {
+    return this.stored.get(sessionId)?.header;
+  }
+
+  async read(sessionId: string): Promise<StoredSession> {
+    const stored = this.stored.get(sessionId);
+    if (stored === undefined) throw new Error(`no session ${sessionId}`);
+    return { header: stored.header, events: stored.lines.map((line) => JSON.parse(line.json)) };
+  }
+
+  #store(header: SessionHeader, batch: readonly EncodedEvent[]): void {
+    const stored = this.stored.get(header.id) ?? { header, lines: [] };
+    this.stored.set(header.id, stored);
+    stored.lines.push(...batch);
+  }
+}

@@ -14,12 +14,14 @@ export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** The messages of an error and its causes, outermost first, joined by `: `. */
+/** The messages of an error and its causes, outermost first, joined by `: `; one that the last ends with is left out. */
 export function describeError(thrown: unknown): string {
   const messages: string[] = [];
-  for (let at: unknown = thrown; at !== undefined && messages.length < 8; ) {
+  const seen = new Set<unknown>();
+  for (let at: unknown = thrown; at !== undefined && !seen.has(at); ) {
+    seen.add(at);
     const message = at instanceof Error ? at.message : String(at);
-    if (message !== '' && messages.at(-1) !== message) messages.push(message);
+    if (message !== '' && messages.at(-1)?.endsWith(message) !== true) messages.push(message);
     at = at instanceof Error ? at.cause : undefined;
   }
   return messages.join(': ');

@@ -1,17 +1,14 @@
-import type { ValidationError } from 'class-validator';
+import { type ValidationError, validateSync } from 'class-validator';
 import type { Newable } from 'inversify';
 import { ConfigError, type ConfigViolation } from './config-error.js';
 
 /**
  * Config judged by a class-validator DTO: unknown keys are refused, nothing is converted.
- *
- * Both libraries are imported on first need: a row without config does not pay for them at start.
  */
 export async function parseDto<C extends object>(type: Newable<C>, raw: unknown): Promise<C> {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw new ConfigError([{ path: '', message: 'config must be a mapping' }]);
   }
-  const { validateSync } = await import('class-validator');
   const config = Object.keys(raw).length === 0 ? new type() : await transform(type, raw);
   const errors = validateSync(config, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
   if (errors.length > 0) throw new ConfigError(flatten(errors, ''));
@@ -19,8 +16,8 @@ export async function parseDto<C extends object>(type: Newable<C>, raw: unknown)
 }
 
 async function transform<C extends object>(type: Newable<C>, raw: object): Promise<C> {
-  const { plainToInstance } = await import('class-transformer');
-  return plainToInstance(type, raw, { enableImplicitConversion: false, exposeDefaultValues: true });
+  const { default: transformer } = await import('class-transformer');
+  return transformer.plainToInstance(type, raw, { enableImplicitConversion: false, exposeDefaultValues: true });
 }
 
 function flatten(errors: readonly ValidationError[], prefix: string): ConfigViolation[] {

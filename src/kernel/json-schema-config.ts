@@ -10,9 +10,9 @@ export async function parseJsonSchema(schema: JsonSchemaConfig, raw: unknown): P
   }
   const isEmpty = Object.keys(raw).length === 0;
   if (isEmpty && Object.keys((schema as { properties?: object }).properties ?? {}).length === 0) return {};
-  const { Ajv } = await import('ajv');
+  const { default: ajv } = await import('ajv');
   const config = structuredClone(raw);
-  const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false }).compile(schema);
+  const validate = new ajv.Ajv({ allErrors: true, useDefaults: true, strict: false }).compile(schema);
   if (!validate(config)) {
     throw new ConfigError(
       (validate.errors ?? []).map((error) => ({

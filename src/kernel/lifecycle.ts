@@ -1,11 +1,17 @@
 import { contributionPoint } from './tokens.js';
 
 /**
- * Contribution point: something to do before requests are accepted. Runs in binding order, one at a time; a throw
- * fails the boot. Do I/O here, never in constructors or bindings. What it opens, it defers in its scope.
+ * Contribution point, runtime scope: takes part in boot and shutdown. Each phase runs in binding order, one at a time;
+ * `stop` in reverse. A throw in `start` or `ready` fails the boot; one in `stop` is logged. Do I/O here, never in
+ * constructors or bindings; what is opened is deferred in the scope.
  */
 export interface Startable {
   readonly name: string;
-  start(): void | Promise<void>;
+  /** Before anything is accepted. */
+  start?(): void | Promise<void>;
+  /** When every `start` has succeeded: accept work. */
+  ready?(): void;
+  /** First step of shutdown: admit nothing new. What runs is ended afterwards. */
+  stop?(): void;
 }
 export const Startable = contributionPoint<Startable>('Startable');

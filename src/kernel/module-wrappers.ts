@@ -28,3 +28,16 @@ export function fence(module: ContainerModule, container: Container, owner: stri
     return module.load(fenced);
   });
 }
+
+/** Wraps a module so that the ids it binds are added to `into`: Inversify cannot enumerate its bindings. */
+export function recordBindings(module: ContainerModule, into: Set<ServiceIdentifier>): ContainerModule {
+  return new ContainerModule((options) =>
+    module.load({
+      ...options,
+      bind: ((id: ServiceIdentifier) => {
+        into.add(id);
+        return options.bind(id);
+      }) as ContainerModuleLoadOptions['bind'],
+    }),
+  );
+}

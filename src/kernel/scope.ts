@@ -1,7 +1,7 @@
 import { Container, type ContainerModule, type Newable, type ServiceIdentifier } from 'inversify';
 import { type Teardown, TeardownStack } from '../base/index.js';
-import { fence } from './fence.js';
-import { serviceId } from './tokens.js';
+import { fence, recordBindings } from './module-wrappers.js';
+import { isContributionPoint, serviceId } from './tokens.js';
 
 /**
  * A container with an ordered end. Inversify builds, the scope tears down: a service that owns something calls
@@ -12,6 +12,7 @@ import { serviceId } from './tokens.js';
  */
 export class Scope {
   readonly #container: Container;
+  readonly #bound = new Set<ServiceIdentifier>();
   readonly #teardown = new TeardownStack();
   readonly #aborted = new AbortController();
   readonly name: string;
@@ -35,7 +36,18 @@ export class Scope {
 
   /** Loads a module. One at a time, so that contributions keep the order of the rows. */
   async load(module: ContainerModule): Promise<void> {
-    await this.#container.loadAsync(module);
+    await this.#container.loadAsync(recordBindings(module, this.#bound));
+  }
+
+  /**
+   * Builds everything that was loaded. To be done before the first child is opened: a singleton that a child resolves
+   * first would keep what only the child can see.
+   */
+  resolveAll(): void {
+    for (const id of this.#bound) {
+      if (isContributionPoint(id)) this.#container.getAll(id);
+      else this.#container.get(id);
+    }
   }
 
   /** Loads a module that may add, but neither shadow nor unbind what the parent binds. Synchronous modules only. */

@@ -1,0 +1,52 @@
+// Builds dist/: tsc's output, the profiles as JSON, and the command line as one bundle.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { parse } from 'yaml';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+const require = createRequire(import.meta.url);
+
+rmSync(dist, { recursive: true, force: true });
+
+const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
+execFileSync(process.execPath, [tsc, '-p', join(root, 'config', 'tsconfig.build.json')], { stdio: 'inherit' });
+
+mkdirSync(join(dist, 'profiles'), { recursive: true });
+for (const file of readdirSync(join(root, 'config', 'profiles'))) {
+  const profile = parse(readFileSync(join(root, 'config', 'profiles', file), 'utf8'));
+  writeFileSync(join(dist, 'profiles', `${basename(file, '.yml')}.json`), JSON.stringify(profile));
+}
+
+// Bundled after tsc, which has lowered the decorators. What start-up does not need stays in chunks of its own.
+await build({
+  entryPoints: [join(dist, 'cli', 'dsh.js')],
+  outdir: join(dist, 'bin'),
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  chunkNames: 'chunks/[name]-[hash]',
+  logLevel: 'warning',
+  // class-validator loads 445 KB of phone number metadata for a decorator that nothing here uses.
+  plugins: [stub(/^libphonenumber-js/)],
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+  },
+});
+chmodSync(join(dist, 'bin', 'dsh.js'), 0o755);
+
+function stub(filter) {
+  return {
+    name: 'stub',
+    setup(api) {
+      api.onResolve({ filter }, ({ path }) => ({ path, namespace: 'stub' }));
+      api.onLoad({ filter: /.*/, namespace: 'stub' }, () => ({ contents: 'module.exports = {};' }));
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { createRuntime, Runtime, type RuntimeOptions } from './runtime.js';
+export { runStdioHost, type StdioHostOptions } from './stdio-host.js';

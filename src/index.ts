@@ -1,0 +1,28 @@
+import 'reflect-metadata';
+
+export { CodedError } from './base/index.js';
+export { createRuntime, Runtime, type RuntimeOptions } from './host/index.js';
+export type { Profile, Row } from './profile/index.js';
+export type {
+  AssistantMessage,
+  CancelCause,
+  ContentBlock,
+  FinishReason,
+  HarnessNotification,
+  JsonObject,
+  JsonRpcTransport,
+  JsonRpcTransportPeer,
+  JsonValue,
+  LlmFailure,
+  Message,
+  SessionEvent,
+  SessionEventMap,
+  SessionEventOf,
+  SessionEventType,
+  StreamChunk,
+  TokenUsage,
+  ToolDefinition,
+  ToolResultMessage,
+  TurnEndReason,
+  UserMessage,
+} from './protocol/index.js';

@@ -1,0 +1,30 @@
+export { Agent, AgentRegistry, PromptSection } from '../agent/index.js';
+export {
+  CurrentScope,
+  contributionPoint,
+  type ModuleDefinition,
+  type ModuleSpec,
+  Scope,
+  Startable,
+  serviceId,
+} from '../kernel/index.js';
+export { Logger } from '../logging/index.js';
+export {
+  AdapterRegistry,
+  LlmError,
+  ModelAdapter,
+  type ModelInfo,
+  type ModelRequest,
+  type PreparedCall,
+  type ProviderInfo,
+} from '../model/index.js';
+export { MethodHandler } from '../rpc/index.js';
+export {
+  NotificationListener,
+  Session,
+  SessionParticipant,
+  SessionRepository,
+  SessionStore,
+} from '../session/index.js';
+export { Tool, type ToolCallContext } from '../tool/index.js';
+export { definePlugin } from './define-plugin.js';

@@ -1,0 +1,18 @@
+import { serviceId } from '../kernel/index.js';
+import type { JsonRpcTransport, JsonRpcTransportOptions } from '../protocol/index.js';
+
+/** Where the runtime's client is: stdio, or memory. Provided by the host; opened once, by the server. */
+export interface RpcChannel {
+  open(options: JsonRpcTransportOptions): JsonRpcTransport;
+}
+export const RpcChannel = serviceId<RpcChannel>('RpcChannel');
+
+/** The server's end of the conversation. */
+export const ServerTransport = serviceId<JsonRpcTransport>('ServerTransport');
+
+/** What the server may ask of the process it runs in. Provided by the host. */
+export interface RuntimeControl {
+  /** The conversation is over: close the runtime. Idempotent, returns at once. */
+  requestClose(reason: string): void;
+}
+export const RuntimeControl = serviceId<RuntimeControl>('RuntimeControl');

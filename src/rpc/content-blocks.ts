@@ -1,0 +1,66 @@
+import { ValidateBy } from 'class-validator';
+import type { ParamsViolation } from '../protocol/index.js';
+import type { ViolationLocator } from './params-guard.js';
+
+export const MAX_BLOCKS = 1_000;
+export const MAX_BLOCK_DEPTH = 100;
+const MODEL_ONLY = new Set(['tool-call', 'tool-result', 'reasoning']);
+
+/** What a client may put into a prompt (decision 5): 1–1,000 plain objects with a string `type`, at most 100 deep. */
+export function judgeContentBlocks(value: unknown, path: string): ParamsViolation[] {
+  if (!Array.isArray(value)) return [violation(path, 'isArray', `${path} must be an array of content blocks`)];
+  if (value.length < 1 || value.length > MAX_BLOCKS) {
+    return [violation(path, 'arraySize', `${path} must hold 1 to ${MAX_BLOCKS} content blocks, not ${value.length}`)];
+  }
+  return value.flatMap((block, index) => judgeBlock(block, `${path}[${index}]`));
+}
+
+function judgeBlock(block: unknown, path: string): ParamsViolation[] {
+  if (typeof block !== 'object' || block === null || Array.isArray(block)) {
+    return [violation(path, 'isPlainObject', `${path} must be an object`)];
+  }
+  const { type, text } = block as { type?: unknown; text?: unknown };
+  if (typeof type !== 'string') return [violation(`${path}.type`, 'isString', `${path}.type must be a string`)];
+  if (type === 'text' && typeof text !== 'string') {
+    return [violation(`${path}.text`, 'isString', `${path}.text must be a string`)];
+  }
+  if (MODEL_ONLY.has(type)) {
+    return [violation(`${path}.type`, 'isPromptBlock', `${path}: a prompt must not carry a ${type} block`)];
+  }
+  if (type === 'image') {
+    return [violation(path, 'attachmentStore', 'SDK image prompt requires an attachment store')];
+  }
+  if (isDeeperThan(block, MAX_BLOCK_DEPTH)) {
+    return [violation(path, 'maxDepth', `${path} must not be nested deeper than ${MAX_BLOCK_DEPTH} levels`)];
+  }
+  return [];
+}
+
+/** Breadth first, so that depth costs no stack. */
+function isDeeperThan(value: object, limit: number): boolean {
+  let level: object[] = [value];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > limit) return true;
+    level = level.flatMap((parent) => Object.values(parent).filter((child) => typeof child === 'object' && child));
+  }
+  return false;
+}
+
+function violation(path: string, constraint: string, message: string): ParamsViolation {
+  return { path, constraint, message };
+}
+
+const locator: ViolationLocator = { locate: judgeContentBlocks };
+
+export function IsContentBlocks(): PropertyDecorator {
+  return ValidateBy(
+    {
+      name: 'isContentBlocks',
+      validator: {
+        validate: (value) => judgeContentBlocks(value, '').length === 0,
+        defaultMessage: () => '$property must be an array of content blocks',
+      },
+    },
+    { context: locator },
+  );
+}

@@ -1,0 +1,42 @@
+import { inject, injectable, multiInject, optional } from 'inversify';
+import { CodedError } from '../base/index.js';
+import { serviceId } from '../kernel/index.js';
+import { type JsonObject, JsonRpcResponseError } from '../protocol/index.js';
+import { MethodHandler } from './method-handler.js';
+import { ParamsGuard } from './params-guard.js';
+import { ServerState } from './server-state.js';
+
+/** Finds the handler of a method, guards its params, runs it. */
+export interface Dispatcher {
+  /** @throws JsonRpcResponseError -32601 for an unknown method, -32602 for its params, and what the handler throws */
+  dispatch(method: string, params: JsonObject): Promise<unknown>;
+}
+export const Dispatcher = serviceId<Dispatcher>('Dispatcher');
+
+@injectable()
+export class JsonRpcDispatcher implements Dispatcher {
+  readonly #handlers = new Map<string, MethodHandler>();
+
+  constructor(
+    @multiInject(MethodHandler) @optional() handlers: readonly MethodHandler[],
+    @inject(ParamsGuard) private readonly guard: ParamsGuard,
+    @inject(ServerState) private readonly state: ServerState,
+  ) {
+    for (const handler of handlers) {
+      if (this.#handlers.has(handler.method)) {
+        throw new CodedError('DUPLICATE_METHOD', `two handlers serve the method ${JSON.stringify(handler.method)}`);
+      }
+      this.#handlers.set(handler.method, handler);
+    }
+  }
+
+  async dispatch(method: string, params: JsonObject): Promise<unknown> {
+    const handler = this.#handlers.get(method);
+    if (handler === undefined) {
+      throw JsonRpcResponseError.methodNotFound(`unknown DeepSeek Harness SDK runtime method: ${method}`, method);
+    }
+    const judged = this.guard.judge(handler.params, params);
+    while (this.state.settled !== undefined) await this.state.settled;
+    return handler.handle(judged);
+  }
+}

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describeError } from '../base/index.js';
 import { DeepSeekHarness, type DeepSeekHarnessOptions, type RunResult } from '../client/index.js';
+import { interruptible } from './interrupt.js';
 import { TerminalView } from './terminal-view.js';
 
 /**
@@ -14,28 +15,25 @@ export async function runPrompt(prompt: string, options: DeepSeekHarnessOptions,
   const isTerminal = 'isTTY' in stdout && stdout.isTTY === true;
   const view = new TerminalView({ progress: process.stderr, answer: isTerminal ? stdout : undefined });
   const harness = new DeepSeekHarness(options);
-  const interrupt = new AbortController();
-  const onSignal = (): void => interrupt.abort(new Error('interrupted'));
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    const result = await harness.run(input, { signal: interrupt.signal, onNotification: (event) => view.show(event) });
+    const result = await interruptible((signal) =>
+      harness.run(input, { signal, onNotification: (notification) => view.show(notification) }),
+    );
     view.end();
-    if (!isTerminal) stdout.write(`${result.finalResponse}\n`);
+    if (!isTerminal && result.finalResponse !== '') stdout.write(`${result.finalResponse}\n`);
     return report(result);
   } catch (thrown) {
     view.end();
     process.stderr.write(`dsh: ${describeError(thrown)}\n`);
     return 1;
   } finally {
-    process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);
     await harness.close();
   }
 }
 
 function report({ outcome, error }: RunResult): 0 | 1 {
   if (outcome === 'completed') return 0;
-  process.stderr.write(
-    `dsh: the turn ended as ${outcome}${error === undefined ? '' : `: ${error.message} (${error.code})`}\n`,
-  );
+  const why = error === undefined ? '' : `: ${error.message} (${error.code})`;
+  process.stderr.write(`dsh: the turn ended as ${outcome}${why}\n`);
   return 1;
 }

@@ -143,10 +143,11 @@ export class Runtime {
     }
     // What it throws is thrown again by the scope's own teardown of the agents.
     await this.#agents?.closeAll().catch(() => undefined);
-    await this.#scope.close().catch((thrown: unknown) => failures.push(thrown));
-    await this.#logger.flush();
-    if (failures.length > 0)
-      throw failures.length === 1 ? failures[0] : new AggregateError(failures, 'teardown failed');
+    try {
+      await this.#scope.close();
+    } finally {
+      await this.#logger.flush();
+    }
   }
 
   #requestClose(reason: string): void {

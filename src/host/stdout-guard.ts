@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import type { Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 
 const STDOUT = 1;
 const STDERR = 2;
@@ -26,8 +26,8 @@ const FD_WRITERS = [
  */
 export function guardStdout(): Writable {
   const real = process.stdout;
-  const { stderr } = process;
-  Object.defineProperty(process, 'stdout', { configurable: true, enumerable: true, get: () => stderr });
+  const standIn = redirectTo(process.stderr);
+  Object.defineProperty(process, 'stdout', { configurable: true, enumerable: true, get: () => standIn });
   const writers = fs as unknown as Record<string, (target: unknown, ...rest: unknown[]) => unknown>;
   for (const name of FD_WRITERS) {
     const original = writers[name];
@@ -38,4 +38,20 @@ export function guardStdout(): Writable {
   }
   syncBuiltinESMExports();
   return real;
+}
+
+/** What `process.stdout` is from now on: not a terminal, and nobody can end it. */
+function redirectTo(stderr: Writable): Writable {
+  const standIn = new Writable({
+    decodeStrings: false,
+    write: (chunk, encoding, done) => void stderr.write(chunk, encoding, done),
+  });
+  return Object.assign(standIn, {
+    fd: STDERR,
+    end: (chunk?: unknown) => {
+      if (typeof chunk === 'string' || chunk instanceof Uint8Array) standIn.write(chunk);
+      return standIn;
+    },
+    destroy: () => standIn,
+  });
 }

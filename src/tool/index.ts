@@ -1,2 +1,3 @@
+export { InvalidArgsError } from './errors.js';
 export { type ToolCallRequest, ToolExecutor, type ToolOutcome } from './executor.js';
 export { Tool, type ToolCallContext } from './tool.js';

@@ -1,0 +1,1 @@
+export { type CommandEnd, PersistentShell, ShellError, type ShellExit, type ShellResult } from './persistent-shell.js';

@@ -1,0 +1,19 @@
+import { ContainerModule } from 'inversify';
+import { defineModule } from '../../kernel/index.js';
+import { Tool } from '../../tool/index.js';
+import { BashTool } from './bash-tool.js';
+import { PersistentShell } from './persistent-shell.js';
+import { PipedShell } from './piped-shell.js';
+import { ShellConfig } from './shell-config.js';
+
+/** Provides `PersistentShell` and contributes the tool `bash`, both in each session. Consumes `Session`. */
+export const shellModule = defineModule({
+  name: 'persistent-bash',
+  config: ShellConfig,
+  session: (config) =>
+    new ContainerModule(({ bind }) => {
+      bind(ShellConfig).toConstantValue(config);
+      bind(PersistentShell).to(PipedShell);
+      bind(Tool).to(BashTool);
+    }),
+});

@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { ConfigError } from '../../../src/kernel/index.js';
+import { shellModule } from '../../../src/tools/shell/shell.module.js';
+import { ShellScope } from '../../support/shell-scope.js';
+
+describe('config of persistent-bash', () => {
+  it('needs nothing, and takes a description of its own', async () => {
+    for (const [config, expected] of [
+      [{}, /stays open for the whole session/],
+      [{ description: 'Mine.' }, /^Mine\.$/],
+    ] as const) {
+      const shell = await ShellScope.open(config);
+      const [definition] = shell.tools.executor.definitions;
+      expect(definition?.name).to.equal('bash');
+      expect(definition?.description).to.match(expected);
+      await shell.close();
+    }
+  });
+
+  for (const config of [
+    { timeoutMs: 0 },
+    { timeoutMs: 1.5 },
+    { timeoutMs: '5' },
+    { maxOutputChars: -1 },
+    { maxOutputChars: 2 ** 53 },
+    { description: ' ' },
+    { description: 5 },
+    { backend: 'pty' },
+  ]) {
+    it(`refuses ${JSON.stringify(config)}`, async () => {
+      const thrown = await shellModule.configure(config).catch((error: unknown) => error);
+      expect(thrown).to.be.instanceOf(ConfigError);
+      expect((thrown as ConfigError).violations[0]?.path).to.equal(Object.keys(config)[0]);
+    });
+  }
+});

@@ -23,3 +23,7 @@ export class StoreFailedError extends CodedError {
     this.firstLostSeq = firstLostSeq;
   }
 }
+
+export function invalidEvent(problem: string): CodedError {
+  return new CodedError('INVALID_EVENT', `invalid event: ${problem}`);
+}

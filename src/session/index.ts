@@ -1,6 +1,7 @@
 export { SessionStoredError, StoreFailedError } from './errors.js';
 export { NotificationListener, Notifications } from './notifications.js';
 export {
+  type Durability,
   type EncodedEvent,
   type SessionHeader,
   type SessionLog,

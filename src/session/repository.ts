@@ -26,10 +26,14 @@ export interface EncodedEvent {
   readonly json: string;
 }
 
+/** What a checkpoint waits for: the kernel has the bytes, or they survive a power cut (decision 1). */
+export type Durability = 'kernel' | 'disk';
+
 /** The open log of one live session. One writer; batches are contiguous from the stored next seq. */
 export interface SessionLog {
   /** Where people find it, as a path; undefined when it is nowhere. */
   readonly location: string | undefined;
+  readonly durability: Durability;
   /**
    * Stores the batch whole or not at all. Returning (or fulfilling) means that it survives the end of this process;
    * for files: the bytes were handed to the kernel. Never called again before a returned promise has settled.
@@ -57,7 +61,7 @@ export interface SessionRepository {
    * @throws CodedError `STORE_FAILED` the store cannot be reached
    */
   create(header: SessionHeader): Promise<SessionLog>;
-  /** Header of a stored session, undefined when there is none. */
+  /** Header of a stored session, undefined when there is none. Throws as {@link read} does. */
   find(sessionId: string): Promise<SessionHeader | undefined>;
   /**
    * Reads a whole log; an unterminated last line is left out.

@@ -94,14 +94,16 @@ export interface SessionStore {
   /**
    * Claims the id and opens its log.
    *
+   * @throws CodedError `INVALID_SESSION_ID` not 1–1,024 bytes of well-formed UTF-8 (decision 13)
    * @throws CodedError `SESSION_LIVE` the id is live in this runtime
    * @throws SessionStoredError the id is stored
+   * @throws CodedError `RUNTIME_CLOSING`
    */
   create(init: SessionInit): Promise<Session>;
   get(id: string): Session | undefined;
   /**
    * Writes all that is pending of all sessions: the wire's barrier. Synchronous when the store is. Never throws:
-   * a failure marks its session unsaved ({@link Session.storeFailure}).
+   * a failure marks its session unsaved ({@link Session.storeFailure}), and an unsaved session is left to its next save.
    */
   flush(): void | Promise<void>;
 }

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsync, linkSync, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { errorCode, toError } from '../base/index.js';
+import { SessionStoredError } from './errors.js';
+
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+/** Characters written at once: well below the longest string, so that a backlog of any size can be written. */
+const WRITE_CHARS = 16 * 1024 * 1024;
+/** Windows, some network file systems, and a parent that may be written but not read. */
+const CANNOT_SYNC_DIRECTORY: ReadonlySet<string | undefined> = new Set([
+  'EACCES',
+  'EINVAL',
+  'EISDIR',
+  'ENOTSUP',
+  'EPERM',
+]);
+
+/** A file that was just made. */
+export interface NewSessionFile {
+  /** Open for appending. */
+  readonly fd: number;
+  readonly bytes: number;
+  /** Whose entries are new or may be; to be synced in this order. */
+  readonly directories: readonly string[];
+}
+
+/**
+ * Makes a log whole or not at all: private temporary file, hard link to its name, which never overwrites (core §4.5).
+ *
+ * @throws SessionStoredError another writer was first
+ */
+export function createSessionFile(id: string, path: string, root: string, lines: Iterable<string>): NewSessionFile {
+  const directory = dirname(path);
+  const topmost = mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const fd = openSync(temporary, 'ax', FILE_MODE);
+  try {
+    const bytes = writeLines(fd, lines);
+    link(id, temporary, path);
+    removeQuietly(temporary);
+    return { fd, bytes, directories: ancestry(directory, topmost === undefined ? root : dirname(topmost), root) };
+  } catch (thrown) {
+    throw undone(thrown, [() => closeSync(fd), () => unlinkSync(temporary)]);
+  }
+}
+
+/** Appends lines, each with its newline. @returns the number of bytes */
+export function writeLines(fd: number, lines: Iterable<string>): number {
+  let bytes = 0;
+  let text = '';
+  for (const line of lines) {
+    text += `${line}\n`;
+    if (text.length < WRITE_CHARS) continue;
+    bytes += writeText(fd, text);
+    text = '';
+  }
+  return bytes + writeText(fd, text);
+}
+
+/** Runs the undoing steps, past failures. @returns the error to throw: the first one, with what failed after it */
+export function undone(thrown: unknown, steps: readonly (() => void)[]): Error {
+  const failures: Error[] = [];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (failure) {
+      failures.push(toError(failure));
+    }
+  }
+  const cause = toError(thrown);
+  if (failures.length === 0) return cause;
+  const also = failures.map(({ message }) => message).join('; ');
+  return new AggregateError([cause, ...failures], `${cause.message}; undoing it failed as well: ${also}`);
+}
+
+/** Makes what was written survive a power cut. */
+export function syncFile(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => fsync(fd, (error) => (error === null ? resolve() : reject(error))));
+}
+
+/** Makes a directory's entries survive a power cut, where the platform and the rights of the process allow it. */
+export async function syncDirectory(path: string): Promise<void> {
+  try {
+    const fd = openSync(path, 'r');
+    try {
+      await syncFile(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (thrown) {
+    if (!CANNOT_SYNC_DIRECTORY.has(errorCode(thrown))) throw thrown;
+  }
+}
+
+function writeText(fd: number, text: string): number {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    const written = writeSync(fd, bytes, at);
+    if (written === 0) throw new Error(`the file system took ${at} of ${bytes.length} bytes`);
+    at += written;
+  }
+  return bytes.length;
+}
+
+function link(id: string, temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path);
+  } catch (thrown) {
+    throw errorCode(thrown) === 'EEXIST' ? new SessionStoredError(id) : thrown;
+  }
+}
+
+/** The log is whole under its own name by now: a second name left over harms nobody. */
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {}
+}
+
+/** From `directory` up to whichever of the two ends is higher. */
+function ancestry(directory: string, oneEnd: string, otherEnd: string): string[] {
+  const end = oneEnd.length < otherEnd.length ? oneEnd : otherEnd;
+  const directories = [directory];
+  for (let at = directory; at !== end && at !== dirname(at); at = dirname(at)) directories.push(dirname(at));
+  return directories;
+}

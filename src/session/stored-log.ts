@@ -1,0 +1,127 @@
+import { win32 } from 'node:path';
+import { CodedError, toError } from '../base/index.js';
+import type { SessionEvent } from '../protocol/index.js';
+import { isKnownEventType } from './event-types.js';
+import { freezeJson } from './lossless-json.js';
+import type { EncodedEvent, SessionHeader } from './repository.js';
+import { sealEvent } from './seal-event.js';
+
+const FORMAT_VERSION = 0;
+const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
+  'type',
+  'seq',
+  'time',
+  'data',
+  'surfaceOp',
+  'sourceEventSeqs',
+  'ignorable',
+]);
+const RETIRED_HEADER_KEYS = ['sandboxMode', 'approvalPolicy'] as const;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads line 1 of a log (core §4.2). The version is judged before anything else.
+ *
+ * @param where names the line in errors
+ * @throws CodedError `SESSION_CORRUPT`, `SESSION_FORMAT_UNSUPPORTED`
+ */
+export function parseHeader(line: string, where: string): SessionHeader {
+  const fields = parseObject(line, where);
+  const { version } = fields;
+  if (fields.type !== 'session') throw corrupt(where, 'the first line is not a session header');
+  if (version !== FORMAT_VERSION) {
+    const newer = typeof version === 'number' && version > FORMAT_VERSION;
+    throw unsupported(
+      where,
+      `session format ${JSON.stringify(version)} is not supported${newer ? ': upgrade dsh to read it' : ''}`,
+    );
+  }
+  const problem = headerProblem(fields);
+  if (problem !== undefined) throw corrupt(where, problem);
+  return guarded(where, () => freezeJson(fields, 'header') as unknown as SessionHeader);
+}
+
+/**
+ * Reads an event line (core §2.1).
+ *
+ * @throws CodedError `SESSION_CORRUPT`, `SESSION_FORMAT_UNSUPPORTED` for a type that this version does not know
+ */
+export function parseEvent(line: string, seq: number, where: string): SessionEvent {
+  const fields = parseObject(line, where);
+  const { type, time, ignorable } = fields;
+  if (typeof type !== 'string') throw corrupt(where, 'type must be a string');
+  if (ignorable !== undefined && ignorable !== true) throw corrupt(where, 'ignorable must be true or absent');
+  if (ignorable === undefined && !isKnownEventType(type)) {
+    throw unsupported(where, `event type ${JSON.stringify(type)} is unknown: it may come from a newer version`);
+  }
+  const extra = Object.keys(fields).find((key) => !ENVELOPE_KEYS.has(key));
+  if (extra !== undefined) throw corrupt(where, `${JSON.stringify(extra)} is not a member of an event`);
+  if (fields.seq !== seq) throw corrupt(where, `seq is ${JSON.stringify(fields.seq)}, expected ${seq}`);
+  if (!isSafeInteger(time)) throw corrupt(where, 'time must be a safe integer');
+  const { data, surfaceOp, sourceEventSeqs } = fields;
+  if ((surfaceOp as { readonly op?: unknown } | null | undefined)?.op === 'replace') {
+    throw unsupported(where, 'surfaceOp "replace" cannot be read yet');
+  }
+  const draft = { type, seq, time, data, surfaceOp, sourceEventSeqs };
+  return guarded(where, () => sealEvent(ignorable === undefined ? draft : { ...draft, ignorable }));
+}
+
+/** A batch continues the log where it ends, without gaps: anything else would make it unreadable. */
+export function requireContiguous(batch: readonly EncodedEvent[], nextSeq: number): void {
+  batch.forEach(({ seq }, index) => {
+    if (seq !== nextSeq + index) throw new Error(`event ${seq} cannot be stored where ${nextSeq + index} is next`);
+  });
+}
+
+export function corrupt(where: string, problem: string): CodedError {
+  return new CodedError('SESSION_CORRUPT', `${where}: ${problem}`);
+}
+
+export function unsupported(where: string, problem: string): CodedError {
+  return new CodedError('SESSION_FORMAT_UNSUPPORTED', `${where}: ${problem}`);
+}
+
+export function sessionNotFound(id: string): CodedError {
+  return new CodedError('SESSION_NOT_FOUND', `session ${JSON.stringify(id)} is not stored`);
+}
+
+function parseObject(line: string, where: string): Fields {
+  const value: unknown = guarded(where, () => JSON.parse(line));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw corrupt(where, 'the line is not a JSON object');
+  }
+  return value as Fields;
+}
+
+function headerProblem(fields: Fields): string | undefined {
+  const retired = RETIRED_HEADER_KEYS.find((key) => key in fields);
+  if (retired !== undefined) return `${retired} is a retired header field`;
+  const { id, createdAt, cwd, parentSession, seedLength, origin, delegationDepth, agentPreset } = fields;
+  if (typeof id !== 'string' || id === '') return 'id must be a non-empty string';
+  if (!isSafeInteger(createdAt)) return 'createdAt must be a safe integer';
+  // Posix paths are absolute in its eyes, too: a log may have been written on another platform.
+  if (cwd !== undefined && !(typeof cwd === 'string' && win32.isAbsolute(cwd))) return 'cwd must be an absolute path';
+  if (parentSession !== undefined && typeof parentSession !== 'string') return 'parentSession must be a string';
+  if (seedLength !== undefined && !isCount(seedLength)) return 'seedLength must be a count';
+  if (origin !== undefined && origin !== 'subagent') return 'origin must be "subagent" or absent';
+  if (!isCount(delegationDepth)) return 'delegationDepth must be a count';
+  if (agentPreset !== undefined && typeof agentPreset !== 'string') return 'agentPreset must be a string';
+  return undefined;
+}
+
+function isSafeInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value) && !Object.is(value, -0);
+}
+
+function isCount(value: unknown): value is number {
+  return isSafeInteger(value) && value >= 0;
+}
+
+function guarded<T>(where: string, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    throw corrupt(where, toError(thrown).message);
+  }
+}

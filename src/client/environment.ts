@@ -1,0 +1,20 @@
+/** Carried by the runtime and everything it starts, so that what outlives a killed runtime can be found. */
+export const MARKER_VARIABLE = 'DSH_RUNTIME_MARKER';
+
+const credentialLike = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL/i;
+
+/**
+ * This process's environment without the variables whose names look like credentials (`*KEY*`, `*TOKEN*`, `*SECRET*`,
+ * `*PASSWORD*` and the like, in any case). Meant for the `env` option, with what the runtime needs added by name:
+ *
+ * ```js
+ * new DeepSeekHarness({ env: { ...scrubbedParentEnv(), DEEPSEEK_API_KEY: key } });
+ * ```
+ */
+export function scrubbedParentEnv(): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && name !== MARKER_VARIABLE && !credentialLike.test(name)) kept[name] = value;
+  }
+  return kept;
+}

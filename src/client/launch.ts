@@ -1,0 +1,102 @@
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { errorCode } from '../base/index.js';
+import type { HarnessClientOptions } from './options.js';
+
+/** A process to start. */
+export interface LaunchPlan {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** How messages call it: `dsh profile "sdk"`; undefined for a command of the caller's. */
+  readonly label: string | undefined;
+}
+
+/** @throws TypeError when the options contradict each other */
+export function checkLaunchOptions(options: HarnessClientOptions): void {
+  const { launch, dshHome } = options;
+  const excluded = (['dshBin', 'profile', 'patches'] as const).filter((name) => options[name] !== undefined);
+  if (launch !== undefined && excluded.length > 0) {
+    throw new TypeError(`launch cannot be combined with ${excluded.join(', ')}: it replaces the whole command`);
+  }
+  if (launch !== undefined && (typeof launch.command !== 'string' || launch.command === '')) {
+    throw new TypeError('launch.command must be a non-empty string');
+  }
+  for (const name of ['dshBin', 'profile'] as const) {
+    if (options[name]?.trim() === '') throw new TypeError(`${name} must not be blank`);
+  }
+  if (dshHome?.trim() === '') throw new TypeError('dshHome must not be blank; leave it out to inherit DSH_HOME');
+}
+
+/**
+ * The process that the options name, its files and directory checked. The environment is read now.
+ *
+ * @throws Error naming the command or directory at fault
+ */
+export function planLaunch(options: HarnessClientOptions): LaunchPlan {
+  const cwd = options.processCwd === undefined ? undefined : resolve(options.processCwd);
+  if (cwd !== undefined) checkDirectory('processCwd', cwd);
+  const env: NodeJS.ProcessEnv = { ...(options.env ?? process.env) };
+  if (options.dshHome !== undefined) env.DSH_HOME = resolve(options.dshHome.replace(/^~(?=$|[\\/])/, homedir()));
+
+  if (options.launch !== undefined) {
+    const { command, args = [] } = options.launch;
+    const isPath = /[\\/]/.test(command);
+    const program = isPath ? resolve(command) : command;
+    if (isPath) checkFile('launch.command', program, constants.X_OK);
+    return { command: program, args, cwd, env, label: undefined };
+  }
+  const bin = options.dshBin === undefined ? ownBin() : resolve(options.dshBin);
+  const profile = options.profile ?? 'sdk';
+  const patches = (options.patches ?? []).flatMap((patch) => ['--patch', resolve(patch)]);
+  const args = ['--profile', profile, ...patches];
+  const label = `dsh profile "${profile}"`;
+  const isScript = /\.[mc]?js$/i.test(bin);
+  checkFile('dshBin', bin, isScript ? constants.R_OK : constants.X_OK);
+  if (isScript) return { command: process.execPath, args: [bin, ...args], cwd, env, label };
+  return { command: bin, args, cwd, env, label };
+}
+
+/** The `dsh` of this very package, wherever this file was compiled to inside it. */
+function ownBin(): string {
+  const here = fileURLToPath(import.meta.url);
+  for (let at = dirname(here); ; at = dirname(at)) {
+    const manifest = readManifest(join(at, 'package.json'));
+    if (manifest?.name === 'dsh-inversify' && manifest.bin?.dsh !== undefined) return join(at, manifest.bin.dsh);
+    if (at === dirname(at)) throw new Error(`no dsh-inversify package found above ${here}; pass dshBin`);
+  }
+}
+
+function readManifest(path: string): { readonly name?: string; readonly bin?: { readonly dsh?: string } } | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function checkDirectory(what: string, path: string): void {
+  if (!statOf(what, path).isDirectory()) throw new Error(`${what} is not a directory: ${path}`);
+}
+
+function checkFile(what: string, path: string, mode: number): void {
+  if (statOf(what, path).isDirectory()) throw new Error(`${what} is a directory: ${path}`);
+  try {
+    accessSync(path, mode);
+  } catch (cause) {
+    throw new Error(`${what} is not ${mode === constants.X_OK ? 'executable' : 'readable'}: ${path}`, { cause });
+  }
+}
+
+function statOf(what: string, path: string): ReturnType<typeof statSync> & object {
+  try {
+    return statSync(path);
+  } catch (cause) {
+    const code = errorCode(cause);
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new Error(`${what} does not exist: ${path}`, { cause });
+    throw new Error(`${what} cannot be looked at (${code}): ${path}`, { cause });
+  }
+}

@@ -1,0 +1,94 @@
+import type { TransportDiagnostic } from '../protocol/index.js';
+
+/** A runtime to start instead of a `dsh` profile: a program of your own, a wrapper, a test double. */
+export interface LaunchCommand {
+  /** A path (relative ones resolve against this process's directory) or a name that is looked up on `PATH`. */
+  readonly command: string;
+  readonly args?: readonly string[];
+}
+
+/** How to start a runtime and what its sessions work with. Everything is optional; the defaults run profile `sdk`. */
+export interface HarnessClientOptions {
+  /**
+   * The `dsh` command line. Default: the one of this package. A path that ends in `.js`, `.mjs` or `.cjs` runs under
+   * this process's Node, anything else is executed.
+   */
+  readonly dshBin?: string;
+  /** Profile of the runtime. Default `sdk`. */
+  readonly profile?: string;
+  /** Patch files on top of the profile, applied in order. */
+  readonly patches?: readonly string[];
+  /** Runs this command instead of a profile; excludes `dshBin`, `profile` and `patches`. */
+  readonly launch?: LaunchCommand;
+  /** Home of the runtime (`DSH_HOME`): sessions, settings, credentials. Default: inherited, else `~/.dsh`. */
+  readonly dshHome?: string;
+  /** Directory the process starts in. Default: this process's own. */
+  readonly processCwd?: string;
+  /**
+   * The whole environment of the process; nothing is inherited when it is given. Default: this process's own. See
+   * `scrubbedParentEnv` for an environment without credentials.
+   */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+
+  /** Workspace of the sessions. Default: `processCwd`, else this process's directory. */
+  readonly cwd?: string;
+  /** Provider of the model. Default `deepseek-official`. */
+  readonly provider?: string;
+  /** Model of the sessions. Default `deepseek-v4-flash`. */
+  readonly model?: string;
+  /** Default: the provider's. */
+  readonly reasoningEffort?: string;
+  /** Most tokens of one model answer. Default: the provider's. */
+  readonly maxTokens?: number;
+
+  /** Milliseconds until the handshake is given up. Default 10,000. */
+  readonly initializeTimeoutMs?: number;
+  /** Milliseconds until any other request is given up. Default: never. */
+  readonly requestTimeoutMs?: number;
+  /** Milliseconds `close()` waits for the runtime's own shutdown. Default 1,000. */
+  readonly shutdownTimeoutMs?: number;
+  /** Milliseconds `close()` then waits after the end of stdin. Default 6,000. */
+  readonly disposeEofGraceMs?: number;
+  /** Milliseconds `close()` then waits after SIGTERM, and again after SIGKILL. Default 3,000. */
+  readonly disposeGraceMs?: number;
+
+  /** Longest frame that is read, in bytes. Default 128 MiB. */
+  readonly maxFrameBytes?: number;
+  /** Hears what was dropped or contained: junk on the channel (once a burst), frames over the limit. Must not throw. */
+  readonly onDiagnostic?: (diagnostic: TransportDiagnostic) => void;
+}
+
+/** Options of `DeepSeekHarness`. */
+export interface DeepSeekHarnessOptions extends HarnessClientOptions {}
+
+/** The time bounds of a client, defaults filled in. */
+export interface TimeBounds {
+  readonly initializeTimeoutMs: number;
+  readonly requestTimeoutMs: number | undefined;
+  readonly shutdownTimeoutMs: number;
+  readonly disposeEofGraceMs: number;
+  readonly disposeGraceMs: number;
+}
+
+const longestTimer = 2 ** 31 - 1;
+
+/** A time bound as a timer takes it. @throws TypeError for what is not a number of milliseconds, 0 or more */
+export function milliseconds(name: string, value: number): number {
+  if (typeof value !== 'number' || !(value >= 0)) {
+    throw new TypeError(`${name} must be a number of milliseconds, 0 or more; got ${String(value)}`);
+  }
+  return Math.min(value, longestTimer);
+}
+
+/** @throws TypeError naming the option at fault */
+export function timeBounds(options: HarnessClientOptions): TimeBounds {
+  const { initializeTimeoutMs = 10_000, requestTimeoutMs, shutdownTimeoutMs = 1000 } = options;
+  const { disposeEofGraceMs = 6000, disposeGraceMs = 3000 } = options;
+  return {
+    initializeTimeoutMs: milliseconds('initializeTimeoutMs', initializeTimeoutMs),
+    requestTimeoutMs: requestTimeoutMs === undefined ? undefined : milliseconds('requestTimeoutMs', requestTimeoutMs),
+    shutdownTimeoutMs: milliseconds('shutdownTimeoutMs', shutdownTimeoutMs),
+    disposeEofGraceMs: milliseconds('disposeEofGraceMs', disposeEofGraceMs),
+    disposeGraceMs: milliseconds('disposeGraceMs', disposeGraceMs),
+  };
+}

@@ -23,6 +23,9 @@ for (const file of readdirSync(join(root, 'config', 'profiles'))) {
 }
 
 // Bundled after tsc, which has lowered the decorators. What start-up does not need stays in chunks of its own.
+// A start does not need these; looked up on first use, they are not loaded by it.
+const lazyBuiltins = ['node:child_process', 'node:crypto', 'node:net'];
+
 await build({
   entryPoints: [join(dist, 'cli', 'dsh.js')],
   outdir: join(dist, 'bin'),
@@ -33,20 +36,22 @@ await build({
   target: 'node20',
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
-  // class-validator loads 445 KB of phone number metadata for a decorator that nothing here uses.
-  plugins: [stub(/^libphonenumber-js/)],
+  // Of the ES module build only the decorators in use stay; the CommonJS build loads everything it has.
+  alias: { 'class-validator': 'class-validator/esm5' },
+  plugins: [{ name: 'lazy-builtins', setup: makeLazy }],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },
 });
 chmodSync(join(dist, 'bin', 'dsh.js'), 0o755);
 
-function stub(filter) {
-  return {
-    name: 'stub',
-    setup(api) {
-      api.onResolve({ filter }, ({ path }) => ({ path, namespace: 'stub' }));
-      api.onLoad({ filter: /.*/, namespace: 'stub' }, () => ({ contents: 'module.exports = {};' }));
-    },
-  };
+function makeLazy(api) {
+  api.onResolve({ filter: /^node:/ }, ({ path }) =>
+    lazyBuiltins.includes(path) ? { path, namespace: 'lazy' } : undefined,
+  );
+  api.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path }) => {
+    const names = Object.keys(require(path));
+    const getters = names.map((name) => `get ${name}() { return process.getBuiltinModule('${path}').${name}; }`);
+    return { contents: `module.exports = { ${getters.join(',\n')} };` };
+  });
 }

@@ -19,7 +19,7 @@ const DEEP_IMPORTS: readonly { readonly from: RegExp; readonly to: RegExp }[] = 
 function layers(): Map<string, ReadonlySet<string>> {
   const text = readFileSync(join(root, 'docs', 'architecture.md'), 'utf8');
   const table = text.slice(text.indexOf('<!-- layers -->'), text.indexOf('<!-- /layers -->'));
-  const rows = [...table.matchAll(/^\| `(\w+)` \|.*\| ?(.*?) ?\|$/gm)];
+  const rows = [...table.matchAll(/^\| `(\w+)` +\|.*\| *(.*?) *\|$/gm)];
   const allowed = new Map<string, ReadonlySet<string>>();
   for (const [, folder = '', may = ''] of rows) {
     const named = [...may.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);

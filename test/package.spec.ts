@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { packageInfo } from '../src/base/index.js';
@@ -46,6 +49,25 @@ describe('the package', () => {
       'commonjs',
     );
     expect(version).to.equal(packageInfo().version);
+  });
+
+  it('runs the example of the README', async () => {
+    const readme = await readFile(join(packageInfo().root, 'README.md'), 'utf8');
+    const example = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
+    const home = await mkdtemp(join(tmpdir(), 'dsh-test-home-'));
+    try {
+      const env = { ...process.env, DSH_HOME: home };
+      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', example], {
+        cwd: packageInfo().root,
+        env,
+      });
+      expect(stdout)
+        .to.match(/^completed /)
+        .and.to.contain('What is in this directory?')
+        .and.to.contain('package.json');
+    } finally {
+      await rm(home, { recursive: true });
+    }
   });
 
   it('loads the client without Inversify and reflect-metadata', async () => {

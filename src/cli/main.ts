@@ -1,98 +1,102 @@
 import type { Writable } from 'node:stream';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { describeError, packageInfo } from '../base/index.js';
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../logging/index.js';
+import { parseArgs } from 'node:util';
+import { CodedError, describeError, LOG_FORMATS, LOG_LEVELS, packageInfo } from '../base/index.js';
+import { HELP } from './help.js';
 
-interface LauncherOptions {
-  readonly profile?: string;
-  readonly dumpConfig?: true;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
-  readonly patch?: readonly string[];
+/** What was typed makes no sense; the message says what and ends the process with 1. */
+class UsageError extends CodedError {
+  constructor(message: string) {
+    super('USAGE', `${message}\nTry dsh --help.`);
+  }
 }
+
+const LAUNCHER_OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'V' },
+  profile: { type: 'string' },
+  'dump-config': { type: 'boolean' },
+  'log-level': { type: 'string' },
+  'log-format': { type: 'string' },
+  patch: { type: 'string', multiple: true },
+} as const;
+
+const RUN_OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  profile: { type: 'string', default: 'sdk-minimal' },
+  provider: { type: 'string' },
+  model: { type: 'string' },
+  cwd: { type: 'string' },
+} as const;
 
 /**
  * `dsh`: what it prints for people or pipes goes to `stdout`, errors to stderr. Exits 0 after help, version and a dump,
  * 1 on a usage error or a failed boot (runtime §1.1, 1.2).
  */
 export async function main(argv: readonly string[], stdout: Writable): Promise<void> {
-  const program = launcher(stdout);
+  let code: number;
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    code = argv[0] === 'run' ? await run(argv.slice(1), stdout) : await launch(argv, stdout);
   } catch (thrown) {
-    if (!(thrown instanceof CommanderError)) process.stderr.write(`dsh: ${describeError(thrown)}\n`);
-    const code = thrown instanceof CommanderError ? thrown.exitCode : 1;
-    // What was printed leaves first.
-    stdout.write('', () => process.exit(code));
+    process.stderr.write(`dsh: ${describeError(thrown)}\n`);
+    code = 1;
   }
+  // What was printed leaves first.
+  stdout.write('', () => process.exit(code));
 }
 
-function launcher(stdout: Writable): Command {
-  const program = new Command('dsh')
-    .description('Runs a coding agent that programs drive: newline-delimited JSON-RPC 2.0 on stdin and stdout.')
-    .usage('--profile NAME [options]\n       dsh run [options] PROMPT')
-    .version(packageInfo().version, '-V, --version')
-    .option('--profile <name>', 'boot this profile (sdk, sdk-minimal) and serve stdin and stdout', notEmpty)
-    .option('--dump-config', 'print the profile as it is composed, and exit')
-    .addOption(levelOption())
-    .addOption(formatOption())
-    .addOption(new Option('--patch <file>').argParser(collect).hideHelp())
-    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => process.stderr.write(text) })
-    .showHelpAfterError('Try dsh --help.')
-    .exitOverride()
-    .allowExcessArguments(false)
-    .action((options: LauncherOptions, command: Command) => launch(options, command, stdout));
-  program.addCommand(runCommand(stdout).copyInheritedSettings(program).exitOverride());
-  return program;
-}
-
-async function launch(options: LauncherOptions, command: Command, stdout: Writable): Promise<void> {
-  const { profile, dumpConfig, logLevel, logFormat } = options;
-  if (profile === undefined) command.error('error: --profile NAME is required');
-  if (options.patch !== undefined) command.error('error: --patch is not supported yet');
-  if (dumpConfig === true) {
+async function launch(argv: readonly string[], stdout: Writable): Promise<number> {
+  const { values, positionals } = parse({ args: [...argv], options: LAUNCHER_OPTIONS, allowPositionals: true });
+  if (values.help === true) return print(stdout, HELP);
+  if (values.version === true) return print(stdout, `${packageInfo().version}\n`);
+  const { profile, patch } = values;
+  if (profile === undefined) throw new UsageError('--profile NAME is required');
+  requireText(values, ['profile']);
+  if (positionals.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(positionals[0])}`);
+  if (patch !== undefined) throw new UsageError('--patch is not supported yet');
+  const logLevel = oneOf(LOG_LEVELS, '--log-level', values['log-level'] ?? process.env.DSH_LOG_LEVEL, 'warn');
+  const logFormat = oneOf(LOG_FORMATS, '--log-format', values['log-format'] ?? process.env.DSH_LOG_FORMAT, 'text');
+  if (values['dump-config'] === true) {
     const { dumpProfile, loadProfile } = await import('../profile/index.js');
-    stdout.write(dumpProfile(await loadProfile(profile as string)));
-    return;
+    return print(stdout, await dumpProfile(await loadProfile(profile)));
   }
   const { runStdioHost } = await import('../host/index.js');
-  await runStdioHost({ profile: profile as string, logLevel, logFormat, stdout });
+  return runStdioHost({ profile, logLevel, logFormat, stdout });
 }
 
-function runCommand(stdout: Writable): Command {
-  return new Command('run')
-    .description('Runs one prompt in a fresh runtime and prints the answer. PROMPT - reads it from stdin.')
-    .argument('<prompt>', 'what the agent is asked')
-    .option('--profile <name>', 'profile of the runtime', notEmpty, 'sdk-minimal')
-    .option('--provider <id>', 'model provider', notEmpty, 'deepseek-official')
-    .option('--model <id>', 'model', notEmpty, 'deepseek-v4-flash')
-    .option('--cwd <directory>', 'workspace of the agent', notEmpty)
-    .action(async (prompt: string, options: { profile: string; provider: string; model: string; cwd?: string }) => {
-      const { runPrompt } = await import('./run.js');
-      const code = await runPrompt(prompt, options, stdout);
-      stdout.write('', () => process.exit(code));
-    });
+async function run(argv: readonly string[], stdout: Writable): Promise<number> {
+  const { values, positionals } = parse({ args: [...argv], options: RUN_OPTIONS, allowPositionals: true });
+  const { help, ...options } = values;
+  if (help === true) return print(stdout, HELP);
+  requireText(options, ['profile', 'provider', 'model', 'cwd']);
+  const [prompt, extra] = positionals;
+  if (prompt === undefined) throw new UsageError('dsh run needs a PROMPT, or - to read it from stdin');
+  if (extra !== undefined) throw new UsageError('dsh run takes one PROMPT: quote it');
+  const { runPrompt } = await import('./run.js');
+  return runPrompt(prompt, options, stdout);
 }
 
-function levelOption(): Option {
-  return new Option('--log-level <level>', 'diagnostics on stderr')
-    .choices(LOG_LEVELS)
-    .env('DSH_LOG_LEVEL')
-    .default('warn');
+const parse: typeof parseArgs = (config) => {
+  try {
+    return parseArgs(config);
+  } catch (thrown) {
+    throw new UsageError(describeError(thrown));
+  }
+};
+
+function requireText(values: Readonly<Record<string, unknown>>, names: readonly string[]): void {
+  const blank = names.find((name) => typeof values[name] === 'string' && (values[name] as string).trim() === '');
+  if (blank !== undefined) throw new UsageError(`--${blank} must not be empty`);
 }
 
-function formatOption(): Option {
-  return new Option('--log-format <format>', 'how they look')
-    .choices(LOG_FORMATS)
-    .env('DSH_LOG_FORMAT')
-    .default('text');
+function oneOf<T extends string>(choices: readonly T[], flag: string, value: string | undefined, fallback: T): T {
+  if (value === undefined || value === '') return fallback;
+  const choice = choices.find((known) => known === value);
+  if (choice === undefined)
+    throw new UsageError(`${flag} must be one of ${choices.join(', ')}, not ${JSON.stringify(value)}`);
+  return choice;
 }
 
-function notEmpty(value: string): string {
-  if (value.trim() === '') throw new InvalidArgumentError('It must not be empty.');
-  return value;
-}
-
-function collect(value: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), value];
+function print(stdout: Writable, text: string): number {
+  stdout.write(text);
+  return 0;
 }

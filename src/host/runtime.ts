@@ -1,7 +1,7 @@
 import { AgentRegistry, SessionModules } from '../agent/index.js';
-import { CodedError, describeError, errorCode } from '../base/index.js';
+import { CodedError, describeError, errorCode, type LogFormat, type LogLevel } from '../base/index.js';
 import { Scope, Startable } from '../kernel/index.js';
-import { type LogFormat, Logger, type LogLevel, WinstonLogger } from '../logging/index.js';
+import { Logger, WinstonLogger } from '../logging/index.js';
 import { catalog, compose, loadProfile, type Profile, resolveHome } from '../profile/index.js';
 import type { JsonRpcTransport } from '../protocol/index.js';
 import { RpcChannel, RuntimeControl } from '../rpc/index.js';

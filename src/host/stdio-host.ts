@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
-import { describeError } from '../base/index.js';
-import type { LogFormat, LogLevel } from '../logging/index.js';
+import { describeError, type LogFormat, type LogLevel } from '../base/index.js';
 import { createRuntime, type Runtime } from './runtime.js';
 import { StdioChannel } from './stdio-channel.js';
 

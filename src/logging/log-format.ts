@@ -1,8 +1,5 @@
-import { describeError } from '../base/index.js';
-import type { LogFields, LogLevel } from './logger.js';
-
-export const LOG_FORMATS = ['text', 'json'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+import { describeError, type LogFormat, type LogLevel } from '../base/index.js';
+import type { LogFields } from './logger.js';
 
 /** One line on stderr, before it is formatted. */
 export interface LogRecord {

@@ -1,7 +1,5 @@
+import type { LogLevel } from '../base/index.js';
 import { serviceId } from '../kernel/index.js';
-
-export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
  * Diagnostics, on stderr only: stdout is the protocol. Fields are JSON-safe; an Error under `error` is shown with its

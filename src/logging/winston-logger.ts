@@ -1,6 +1,7 @@
 import type { Logger as Winston } from 'winston';
-import { formatRecord, type LogFormat, type LogRecord } from './log-format.js';
-import { LOG_LEVELS, type LogFields, type Logger, type LogLevel } from './logger.js';
+import { LOG_LEVELS, type LogFormat, type LogLevel } from '../base/index.js';
+import { formatRecord, type LogRecord } from './log-format.js';
+import type { LogFields, Logger } from './logger.js';
 
 export interface WinstonLoggerOptions {
   readonly level: LogLevel;

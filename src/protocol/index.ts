@@ -41,6 +41,8 @@ export {
   type UnknownSessionEvent,
 } from './events.js';
 export type { JsonObject, JsonValue } from './json.js';
+export { JsonRpcLineTransport } from './line-transport.js';
+export { createMemoryTransportPair } from './memory-transport.js';
 export {
   type HarnessNotification,
   type HarnessSdkMethod,

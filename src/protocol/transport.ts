@@ -1,6 +1,9 @@
 import type { JsonObject } from './json.js';
 
-/** Serves requests. What it returns is the result (`undefined` answers `null`); what it throws is the error. */
+/**
+ * Serves requests. What it returns is the result (`undefined` answers `null`); what it throws is the error. Params that
+ * are an array or a scalar never reach it: -32602.
+ */
 export type RequestHandler = (method: string, params: JsonObject) => unknown;
 /** Hears notifications. Must not throw; a throw is contained and reported as a diagnostic. */
 export type NotificationHandler = (method: string, params: JsonObject) => void;
@@ -14,6 +17,7 @@ export interface JsonRpcTransportPeer {
    *   answer is ignored.
    * @throws JsonRpcResponseError the peer answered with an error
    * @throws SdkProtocolError the answer is neither a result nor an error object
+   * @throws FrameTooLargeError a frame over the cap was skipped, which may have been the answer (decision 10)
    * @throws Error `JSON-RPC transport closed`, `JSON-RPC input closed`, or the stream's error
    */
   request(method: string, params?: object, signal?: AbortSignal): Promise<unknown>;
@@ -36,7 +40,10 @@ export interface JsonRpcTransport extends JsonRpcTransportPeer {
   notifyEncoded(method: string, paramsJson: string): void | Promise<void>;
   /** Settles when all that was sent before has been accepted by the output; an output failure rejects it. */
   flush(): Promise<void>;
-  /** Ends the conversation: pending requests reject with `JSON-RPC transport closed`. Idempotent. */
+  /**
+   * Ends the conversation: pending requests reject with `JSON-RPC transport closed`, what is queued goes to the output
+   * at once. Idempotent.
+   */
   close(): void;
   /** Settles once, when the conversation is over: `undefined` after close or end of input, else the stream's error. */
   readonly closed: Promise<Error | undefined>;

@@ -19,7 +19,7 @@ function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   return at.slice(1).map((end, index) => bytes.subarray(at[index], end));
 }
 
-/** CPU milliseconds, the least of five, to push one line of `bytes` bytes in 8 KiB chunks. */
+/** CPU milliseconds, the least of three, to push one line of `bytes` bytes in 8 KiB chunks. */
 function costOfLine(bytes: number): number {
   const chunk = Buffer.alloc(8192, 'x');
   const once = (): number => {
@@ -30,7 +30,7 @@ function costOfLine(bytes: number): number {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000;
   };
-  return Math.min(...Array.from({ length: 5 }, once));
+  return Math.min(...Array.from({ length: 3 }, once));
 }
 
 describe('LineSplitter', () => {
@@ -125,8 +125,8 @@ describe('LineSplitter', () => {
   });
 
   it('takes time linear in the length of a line that comes in 8 KiB chunks (A5)', () => {
-    const small = costOfLine(6 * 1024 * 1024);
-    const large = costOfLine(48 * 1024 * 1024);
+    const small = costOfLine(2 * 1024 * 1024);
+    const large = costOfLine(16 * 1024 * 1024);
     // Eight times the bytes: 8 when linear, 64 when quadratic.
     expect(large / small).to.be.below(32);
   }).timeout(60_000);

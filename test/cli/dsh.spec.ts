@@ -44,11 +44,13 @@ describe('dsh', () => {
       ['an unknown profile', ['--profile', 'nope'], /no profile "nope".*sdk, sdk-minimal/],
       ['a path as profile', ['--profile', '../x'], /not a profile name/],
       ['a reserved profile name', ['--profile', 'node_modules'], /not a profile name/],
-      ['an unknown flag', ['--profile', 'sdk', '--wat'], /unknown option '--wat'/],
-      ['an argument the profile does not take', ['--profile', 'sdk', 'extra'], /too many arguments|unknown command/],
+      ['an unknown flag', ['--profile', 'sdk', '--wat'], /Unknown option '--wat'/],
+      ['an argument the profile does not take', ['--profile', 'sdk', 'extra'], /unexpected argument "extra"/],
       ['an unknown level', ['--profile', 'sdk', '--log-level', 'loud'], /error, warn, info, debug/],
       ['a patch', ['--profile', 'sdk', '--patch', 'x.yml'], /--patch is not supported yet/],
-      ['run without a prompt', ['run'], /prompt/],
+      ['run without a prompt', ['run'], /PROMPT/],
+      ['run with two prompts', ['run', 'two', 'words'], /quote it/],
+      ['an empty provider', ['run', '--provider', '', 'x'], /--provider must not be empty/],
     ];
     for (const [what, args, message] of wrong) {
       it(`refuses ${what} on stderr with exit 1 and an empty stdout`, async () => {

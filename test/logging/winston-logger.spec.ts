@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { type LogFormat, type LogLevel, WinstonLogger } from '../../src/logging/index.js';
+import type { LogFormat, LogLevel } from '../../src/base/index.js';
+import { WinstonLogger } from '../../src/logging/index.js';
 
 async function logged(level: LogLevel, format: LogFormat, use: (logger: WinstonLogger) => void): Promise<string[]> {
   const stream = new PassThrough();

@@ -1,4 +1,5 @@
-import type { LogFields, Logger, LogLevel } from '../../src/logging/index.js';
+import type { LogLevel } from '../../src/base/index.js';
+import type { LogFields, Logger } from '../../src/logging/index.js';
 
 export interface LogRecord {
   readonly level: LogLevel;

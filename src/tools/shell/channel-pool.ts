@@ -8,7 +8,6 @@ import { toError } from '../../base/index.js';
 import { OutputChannel } from './output-channel.js';
 import { ShellError } from './persistent-shell.js';
 
-const run = promisify(execFile);
 /** FIFOs made by one process: as many background processes can each hold one before the next process is needed. */
 const BATCH = 8;
 
@@ -73,7 +72,7 @@ export class ChannelPool {
     }
     const directory = this.#directory;
     const paths = Array.from({ length: BATCH }, () => join(directory, `${this.#made++}`));
-    await run('mkfifo', ['-m', '600', ...paths]);
+    await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
     this.#unopened = paths;
   }
 }

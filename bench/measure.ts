@@ -5,7 +5,7 @@ export interface Figure {
   readonly what: string;
   readonly median: number;
   readonly min: number;
-  readonly unit: 'ms' | 'MB' | 'events/s' | 's CPU';
+  readonly unit: 'µs' | 'ms' | 'MB' | 'events/s' | 's CPU';
   /** What we aim for, as text; empty when it is only told. */
   readonly target: string;
 }

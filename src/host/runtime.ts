@@ -103,7 +103,10 @@ export class Runtime {
     const rows = await compose(profile, catalog, { env, home: resolveHome(env) });
     this.#scope.provide(Logger, this.#logger);
     this.#scope.provide(RpcChannel, channel ?? this.#memory);
-    this.#scope.provide(RuntimeControl, { requestClose: (reason) => this.#requestClose(reason) });
+    this.#scope.provide(RuntimeControl, {
+      initialized: () => setImmediate(() => void this.#warmUp()),
+      requestClose: (reason) => this.#requestClose(reason),
+    });
     this.#scope.provide(
       SessionModules,
       rows.flatMap(({ row, module }) =>
@@ -130,6 +133,17 @@ export class Runtime {
       throw new CodedError(errorCode(thrown) ?? 'BOOT_FAILED', `${what} failed to start: ${describeError(thrown)}`, {
         cause: thrown,
       });
+    }
+  }
+
+  async #warmUp(): Promise<void> {
+    for (const part of this.#startables) {
+      if (this.#closing !== undefined) return;
+      try {
+        await part.warm?.();
+      } catch (thrown) {
+        this.#logger.warn('warm-up failed', { part: part.name, error: thrown });
+      }
     }
   }
 

@@ -2,7 +2,7 @@ import { contributionPoint } from './tokens.js';
 
 /**
  * Contribution point, runtime scope: takes part in boot and shutdown. Each phase runs in binding order, one at a time;
- * `stop` in reverse. A throw in `start` or `ready` fails the boot; one in `stop` is logged. Do I/O here, never in
+ * `stop` in reverse. A throw in `start` or `ready` fails the boot; one in `warm` or `stop` is logged. Do I/O here, never in
  * constructors or bindings; what is opened is deferred in the scope.
  */
 export interface Startable {
@@ -11,6 +11,8 @@ export interface Startable {
   start?(): void | Promise<void>;
   /** When every `start` has succeeded: accept work. */
   ready?(): void;
+  /** After the client was told that the runtime is ready: load what a turn needs and the start did not. May fail. */
+  warm?(): void | Promise<void>;
   /** First step of shutdown: admit nothing new. What runs is ended afterwards. */
   stop?(): void;
 }

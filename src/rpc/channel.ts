@@ -12,6 +12,8 @@ export const ServerTransport = serviceId<JsonRpcTransport>('ServerTransport');
 
 /** What the server may ask of the process it runs in. Provided by the host. */
 export interface RuntimeControl {
+  /** The client has been answered for the first time: warm up. Returns at once. */
+  initialized(): void;
   /** The conversation is over: close the runtime. Idempotent, returns at once. */
   requestClose(reason: string): void;
 }

@@ -1,7 +1,7 @@
+import { freezeJson, toError } from '../base/index.js';
 import type { SessionEvent } from '../protocol/index.js';
 import { invalidEvent } from './errors.js';
 import { isKnownEventType, isSurfaceEventType } from './event-types.js';
-import { freezeJson } from './lossless-json.js';
 
 /** The members of an event before anything is known of them. */
 export interface EventDraft {
@@ -25,7 +25,7 @@ export function sealEvent(draft: EventDraft): SessionEvent {
   if (!isKnownEventType(type) && ignorable === undefined) {
     throw invalidEvent(`type ${JSON.stringify(type)} is unknown`);
   }
-  const data = freezeJson(draft.data, 'data');
+  const data = frozen(draft.data);
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw invalidEvent('data must be an object');
   if (!isSurfaceEventType(type)) {
     refusePlacement(draft);
@@ -42,6 +42,14 @@ export function sealEvent(draft: EventDraft): SessionEvent {
     ...(sourceEventSeqs !== undefined && { sourceEventSeqs }),
     ...(ignorable !== undefined && { ignorable }),
   });
+}
+
+function frozen(data: unknown): unknown {
+  try {
+    return freezeJson(data, 'data');
+  } catch (thrown) {
+    throw invalidEvent(toError(thrown).message);
+  }
 }
 
 function sealed(event: object): SessionEvent {

@@ -1,8 +1,7 @@
 import { win32 } from 'node:path';
-import { CodedError, toError } from '../base/index.js';
+import { CodedError, freezeJson, toError } from '../base/index.js';
 import type { SessionEvent } from '../protocol/index.js';
 import { isKnownEventType } from './event-types.js';
-import { freezeJson } from './lossless-json.js';
 import type { EncodedEvent, SessionHeader } from './repository.js';
 import { sealEvent } from './seal-event.js';
 

@@ -26,6 +26,12 @@ export async function argumentRules(tool: Tool): Promise<ArgumentRules> {
   return rules;
 }
 
+/** Loads the validator ahead of the first call. */
+export async function warmArgumentRules(): Promise<void> {
+  loading ??= load();
+  await loading;
+}
+
 async function load(): Promise<Ajv> {
   const { default: ajv } = await import('ajv');
   // Schemas come from tool authors: unknown keywords and dialects pass, and the meta-schema, slow to compile, is not used.

@@ -1,8 +1,7 @@
-import { toError } from '../base/index.js';
+import { freezeJson, toError } from '../base/index.js';
 import type { ContentBlock } from '../protocol/index.js';
 import { InvalidToolOutputError } from './errors.js';
 import type { ToolOutcome } from './executor.js';
-import { notJson } from './json-check.js';
 import type { Tool } from './tool.js';
 
 const BLOCK_TYPES = new Set(['text', 'reasoning', 'image', 'tool-call', 'tool-result']);
@@ -30,8 +29,7 @@ export function failure(thrown: unknown): ToolOutcome {
 
 function content(tool: Tool, value: unknown): readonly ContentBlock[] {
   if (typeof value === 'string') return [text(value)];
-  const reason = notJson(value);
-  if (reason !== undefined) throw new InvalidToolOutputError(tool.name, reason);
+  assertJson(tool, value);
   if (!isContent(value)) return [text(JSON.stringify(value))];
   return value.map((block) => {
     if (block.type !== 'text' && block.type !== 'reasoning') return block;
@@ -39,6 +37,14 @@ function content(tool: Tool, value: unknown): readonly ContentBlock[] {
       throw new InvalidToolOutputError(tool.name, `a ${block.type} block has no text`);
     return { ...block, text: block.text.toWellFormed() };
   });
+}
+
+function assertJson(tool: Tool, value: unknown): void {
+  try {
+    freezeJson(value, 'value');
+  } catch (thrown) {
+    throw new InvalidToolOutputError(tool.name, toError(thrown).message);
+  }
 }
 
 function isContent(value: unknown): value is readonly ContentBlock[] {

@@ -1,6 +1,7 @@
 import { inject, injectable, multiInject, optional } from 'inversify';
 import type { Startable } from '../kernel/index.js';
 import { Logger } from '../logging/index.js';
+import { warmArgumentRules } from './argument-rules.js';
 import { Tool } from './tool.js';
 import { indexTools } from './tool-index.js';
 
@@ -18,5 +19,9 @@ export class ToolCheck implements Startable {
   start(): void {
     const names = [...indexTools(this.tools).keys()];
     this.logger.child('tools').debug('tools of every session', { names });
+  }
+
+  warm(): Promise<void> {
+    return warmArgumentRules();
   }
 }

@@ -1,10 +1,10 @@
 import { packageInfo } from '../../base/index.js';
-import type { Scope } from '../../kernel/index.js';
+import type { Scope, Startable } from '../../kernel/index.js';
 import type { CallConfig, StreamChunk } from '../../protocol/index.js';
 import type { ModelAdapter, ModelInfo, ModelRequest, PreparedCall, ProviderInfo } from '../adapter.js';
 import { LlmError } from '../errors.js';
 import { type DeepSeekConfigDto, isHttpUrl, REASONING_EFFORTS } from './deepseek-config.js';
-import { HttpClient } from './http-client.js';
+import { HttpClient, httpModule } from './http-client.js';
 import { httpError } from './http-error.js';
 import type { HttpExchange } from './http-exchange.js';
 import { buildRequestBody } from './request-body.js';
@@ -16,7 +16,8 @@ export const DEEPSEEK_PROVIDER = 'deepseek-official';
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** DeepSeek's chat completions over streaming HTTP (core §5.2–5.7). Key and endpoint are read anew for each call. */
-export class DeepSeekAdapter implements ModelAdapter {
+export class DeepSeekAdapter implements ModelAdapter, Startable {
+  readonly name = 'DeepSeek';
   readonly providers: readonly ProviderInfo[] = [{ id: DEEPSEEK_PROVIDER, name: 'DeepSeek', catalog: 'advisory' }];
   readonly #config: DeepSeekConfigDto;
   readonly #efforts: readonly string[];
@@ -34,6 +35,11 @@ export class DeepSeekAdapter implements ModelAdapter {
       reasoningEfforts: this.#efforts,
     }));
     scope.defer('DeepSeek connections', () => this.#http.close());
+  }
+
+  /** Loads what calls are made with. */
+  warm(): void {
+    httpModule(endpointOf(this.#config.baseURL).url);
   }
 
   models(): readonly ModelInfo[] {

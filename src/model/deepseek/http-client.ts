@@ -2,6 +2,11 @@ import type * as http from 'node:http';
 import { LlmError } from '../errors.js';
 import { HttpExchange, type HttpExchangeOptions } from './http-exchange.js';
 
+/** Costs milliseconds to load, which a start need not wait for; loaded by the first call, or ahead of it. */
+export function httpModule({ protocol }: URL): Pick<typeof http, 'Agent' | 'request'> {
+  return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
+}
+
 /** POSTs over kept-alive connections, which it owns: `close()` ends them, those in use too. */
 export class HttpClient {
   readonly #agents = new Map<string, http.Agent>();
@@ -14,8 +19,7 @@ export class HttpClient {
    */
   post(url: URL, headers: http.OutgoingHttpHeaders, body: string, options: HttpExchangeOptions): HttpExchange {
     if (this.#closed) throw new LlmError({ code: 'TRANSPORT', message: 'the DeepSeek adapter is closed' });
-    // Importing either module costs milliseconds of the start; a call can wait for them, the start cannot.
-    const { Agent, request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http');
+    const { Agent, request } = httpModule(url);
     let agent = this.#agents.get(url.protocol);
     if (agent === undefined) {
       agent = new Agent({ keepAlive: true });

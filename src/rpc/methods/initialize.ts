@@ -13,6 +13,7 @@ import {
   type ParamsViolation,
   SERVER_NAME,
 } from '../../protocol/index.js';
+import { RuntimeControl } from '../channel.js';
 import { IsNonEmptyString, IsPositiveSafeInteger } from '../constraints.js';
 import type { MethodHandler } from '../method-handler.js';
 import { ServerState } from '../server-state.js';
@@ -45,6 +46,7 @@ export class InitializeHandler implements MethodHandler<InitializeParamsDto, Ini
   constructor(
     @inject(ServerState) private readonly state: ServerState,
     @inject(AdapterRegistry) private readonly adapters: AdapterRegistry,
+    @inject(RuntimeControl) private readonly control: RuntimeControl,
     @inject(CurrentScope) private readonly scope: Scope,
   ) {}
 
@@ -61,6 +63,7 @@ export class InitializeHandler implements MethodHandler<InitializeParamsDto, Ini
       this.#claimRoute(wanted.route);
       return { ...wanted, result: { serverInfo: { name: SERVER_NAME, version: packageInfo().version } } };
     });
+    this.control.initialized();
     return done.result;
   }
 

@@ -1,7 +1,8 @@
-import type { JsonValue } from '../protocol/index.js';
-import { invalidEvent } from './errors.js';
+import { CodedError } from './errors.js';
 
-/** Deepest nesting of an event's data: whoever walks it, `JSON.stringify` included, keeps well inside the stack. */
+type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/** Deepest nesting: whoever walks it, `JSON.stringify` included, keeps well inside the stack. */
 export const MAX_JSON_DEPTH = 512;
 
 const MAX_PATH_CHARS = 200;
@@ -12,18 +13,18 @@ const MAX_PATH_CHARS = 200;
  * Lone surrogates stay: `JSON.stringify` escapes them. A literal `__proto__` key is data.
  *
  * @param name what the value is called in the error
- * @throws CodedError `INVALID_EVENT` naming the first offending path, as in `data.message.content[0].text`
+ * @throws CodedError `NOT_JSON` naming the first offending path, as in `data.message.content[0].text is NaN, …`
  */
-export function freezeJson(value: unknown, name: string): JsonValue {
+export function freezeJson(value: unknown, name: string): Json {
   try {
     return copy(value, 0);
   } catch (thrown) {
     if (!(thrown instanceof Offence)) throw thrown;
-    throw invalidEvent(thrown.describe(name));
+    throw new CodedError('NOT_JSON', thrown.describe(name));
   }
 }
 
-function copy(value: unknown, depth: number): JsonValue {
+function copy(value: unknown, depth: number): Json {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -44,14 +45,14 @@ function copy(value: unknown, depth: number): JsonValue {
   }
 }
 
-function copyObject(value: object, depth: number): JsonValue {
+function copyObject(value: object, depth: number): Json {
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
     throw new Offence(`is an instance of ${className(prototype)}, not a plain object`);
   }
   refuseSymbols(value);
   // Assigned key by key: freezing an object made by spread costs several times as much.
-  const result: Record<string, JsonValue> = {};
+  const result: Record<string, Json> = {};
   for (const key of Object.getOwnPropertyNames(value)) {
     const own = copyProperty(value, key, depth);
     if (key === '__proto__') Object.defineProperty(result, key, { value: own, enumerable: true });
@@ -60,17 +61,17 @@ function copyObject(value: object, depth: number): JsonValue {
   return Object.freeze(result);
 }
 
-function copyArray(value: readonly unknown[], depth: number): JsonValue {
+function copyArray(value: readonly unknown[], depth: number): Json {
   if (Object.getPrototypeOf(value) !== Array.prototype) throw new Offence('is not a plain array');
   refuseSymbols(value);
   if (Object.getOwnPropertyNames(value).length > value.length + 1)
     throw new Offence('is an array with named properties');
-  const result: JsonValue[] = [];
+  const result: Json[] = [];
   for (let index = 0; index < value.length; index += 1) result.push(copyProperty(value, index, depth));
   return Object.freeze(result);
 }
 
-function copyProperty(holder: object, key: string | number, depth: number): JsonValue {
+function copyProperty(holder: object, key: string | number, depth: number): Json {
   try {
     const property = Object.getOwnPropertyDescriptor(holder, key);
     if (property === undefined) throw new Offence('is a hole');

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { anything, assert, jsonValue, property } from 'fast-check';
-import { errorCode } from '../../src/base/index.js';
-import { freezeJson, MAX_JSON_DEPTH } from '../../src/session/lossless-json.js';
+import { errorCode, freezeJson, MAX_JSON_DEPTH } from '../../src/base/index.js';
 
 function roundTrips(value: unknown): boolean {
   try {
@@ -17,7 +16,7 @@ function accepts(value: unknown): boolean {
     freezeJson(value, 'data');
     return true;
   } catch (thrown) {
-    if (errorCode(thrown) === 'INVALID_EVENT') return false;
+    if (errorCode(thrown) === 'NOT_JSON') return false;
     throw thrown;
   }
 }
@@ -96,14 +95,14 @@ describe('freezeJson', () => {
     ['a getter', Object.defineProperty({}, 'a', { get: () => 1, enumerable: true }), /data\.a is an accessor/],
     ['a setter', Object.defineProperty({}, 'a', { set: () => undefined, enumerable: true }), /data\.a is an accessor/],
     ['a hidden property', Object.defineProperty({}, 'a', { value: 1 }), /data\.a is not enumerable/],
-    ['a cycle', cyclic, /^invalid event: data\.self\.again\.self.{1,300}cyclic$/],
+    ['a cycle', cyclic, /^data\.self\.again\.self.{1,300}cyclic$/],
     ['a key that is no identifier', { 'a b': { '': undefined } }, /data\["a b"\]\[""\] is undefined/],
   ];
   for (const [name, value, message] of refused) {
     it(`refuses ${name} and names its path`, () => {
       expect(() => freezeJson(value, 'data'))
         .to.throw(message)
-        .with.property('code', 'INVALID_EVENT');
+        .with.property('code', 'NOT_JSON');
     });
   }
 

@@ -1,8 +1,7 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { errorCode } from '../base/index.js';
+import { join, resolve } from 'node:path';
+import { errorCode, packageInfo } from '../base/index.js';
 import type { HarnessClientOptions } from './options.js';
 
 /** A process to start. */
@@ -49,7 +48,7 @@ export function planLaunch(options: HarnessClientOptions): LaunchPlan {
     if (isPath) checkFile('launch.command', program, constants.X_OK);
     return { command: program, args, cwd, env, label: undefined };
   }
-  const bin = options.dshBin === undefined ? ownBin() : resolve(options.dshBin);
+  const bin = resolve(options.dshBin ?? join(packageInfo().root, 'dist', 'bin', 'dsh.js'));
   const profile = options.profile ?? 'sdk';
   const patches = (options.patches ?? []).flatMap((patch) => ['--patch', resolve(patch)]);
   const args = ['--profile', profile, ...patches];
@@ -58,24 +57,6 @@ export function planLaunch(options: HarnessClientOptions): LaunchPlan {
   checkFile('dshBin', bin, isScript ? constants.R_OK : constants.X_OK);
   if (isScript) return { command: process.execPath, args: [bin, ...args], cwd, env, label };
   return { command: bin, args, cwd, env, label };
-}
-
-/** The `dsh` of this very package, wherever this file was compiled to inside it. */
-function ownBin(): string {
-  const here = fileURLToPath(import.meta.url);
-  for (let at = dirname(here); ; at = dirname(at)) {
-    const manifest = readManifest(join(at, 'package.json'));
-    if (manifest?.name === 'dsh-inversify' && manifest.bin?.dsh !== undefined) return join(at, manifest.bin.dsh);
-    if (at === dirname(at)) throw new Error(`no dsh-inversify package found above ${here}; pass dshBin`);
-  }
-}
-
-function readManifest(path: string): { readonly name?: string; readonly bin?: { readonly dsh?: string } } | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 function checkDirectory(what: string, path: string): void {

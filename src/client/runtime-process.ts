@@ -118,7 +118,7 @@ export class RuntimeProcess {
     const exit = await this.#exited.promise;
     const { pid } = this.#child;
     if (pid !== undefined) {
-      killGroup(pid);
+      await killGroup(pid);
       const inOrder = exit.exitCode === 0 || exit.exitCode === 130;
       // A pipe that stays open after an orderly exit is held by somebody left behind.
       if (!inOrder || !(await this.#pipesClose())) await killMarked(this.#marker);

@@ -3,6 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MARKER_VARIABLE } from './environment.js';
 
 const maxPasses = 20;
+/** A killed process ends within milliseconds; one that waits for its parent to reap it counts as ended. */
+const endWaitMs = 1000;
+const pollMs = 2;
 
 /**
  * Kills every process that carries `marker` in its environment, and settles when none is left. Linux only; elsewhere
@@ -14,13 +17,20 @@ export async function killMarked(marker: string): Promise<void> {
     const found = await markedProcesses(marker);
     if (found.length === 0) return;
     for (const pid of found) kill(pid);
-    await delay(pass);
+    await until(async () => (await Promise.all(found.map(hasEnded))).every(Boolean));
   }
 }
 
-/** Kills what is left of the process group that `leader` led. POSIX only. */
-export function killGroup(leader: number): void {
-  if (process.platform !== 'win32') kill(-leader);
+/** Kills what is left of the process group that `leader` led, and settles when it is gone. POSIX only. */
+export async function killGroup(leader: number): Promise<void> {
+  if (process.platform === 'win32' || !kill(-leader)) return;
+  await until(() => !kill(-leader));
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = performance.now() + endWaitMs; performance.now() < deadline; await delay(pollMs)) {
+    if (await holds()) return;
+  }
 }
 
 async function markedProcesses(marker: string): Promise<number[]> {
@@ -38,10 +48,20 @@ async function markedProcesses(marker: string): Promise<number[]> {
   return found.flat().filter((pid) => pid !== process.pid);
 }
 
-function kill(pid: number): void {
+async function hasEnded(pid: number): Promise<boolean> {
   try {
-    process.kill(pid, 'SIGKILL');
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
   } catch {
-    // Gone already, or not ours to kill.
+    return true;
+  }
+}
+
+/** False when there is nobody, or nobody of ours. */
+function kill(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
   }
 }

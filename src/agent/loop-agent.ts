@@ -144,6 +144,7 @@ export class LoopAgent implements Agent {
     for (let activity = first; ; this.#activity = activity = new Activity()) {
       try {
         const reason = activity.aborted ? activity.ending : await this.turns.run(activity);
+        this.#logger.info('turn ended', { sessionId: this.id, turn: this.session.lastTurn, reason });
         const inOrder = reason?.kind === 'completed' || reason?.kind === 'max-tokens';
         if (this.#disposed || !(inOrder ? this.inbox.hasClaimable : this.inbox.wakes)) return true;
       } catch (thrown) {

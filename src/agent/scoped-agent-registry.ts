@@ -62,6 +62,7 @@ export class ScopedAgentRegistry implements AgentRegistry {
       const agent = scope.get(Agent);
       session.join(participants);
       this.#live.set(id, { agent, scope });
+      this.logger.info('session opened', { sessionId: id, log: session.location });
       return agent;
     } catch (thrown) {
       await scope.close().catch((error: unknown) => this.logger.error('a session was not undone', { id, error }));

@@ -1,10 +1,13 @@
-/** An error that a program can tell apart by `code`. */
+/**
+ * An error that a program can tell apart by `code`. Subclasses spell out their `name`: it is logged, and a bundler may
+ * rename the class.
+ */
 export class CodedError extends Error {
+  override readonly name: string = 'CodedError';
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = new.target.name;
     this.code = code;
   }
 }

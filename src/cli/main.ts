@@ -2,9 +2,12 @@ import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { CodedError, describeError, LOG_FORMATS, LOG_LEVELS, packageInfo } from '../base/index.js';
 import { HELP } from './help.js';
+import type { Diagnostics } from './run.js';
 
 /** What was typed makes no sense; the message says what and ends the process with 1. */
 class UsageError extends CodedError {
+  override readonly name = 'UsageError';
+
   constructor(message: string) {
     super('USAGE', `${message}\nTry dsh --help.`);
   }
@@ -22,6 +25,8 @@ const LAUNCHER_OPTIONS = {
 
 const RUN_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
+  'log-level': { type: 'string' },
+  'log-format': { type: 'string' },
   profile: { type: 'string', default: 'sdk-minimal' },
   provider: { type: 'string' },
   model: { type: 'string' },
@@ -49,50 +54,66 @@ async function launch(argv: readonly string[], stdout: Writable): Promise<number
   if (values.help === true) return print(stdout, HELP);
   if (values.version === true) return print(stdout, `${packageInfo().version}\n`);
   const { profile, patch } = values;
+  const [stray] = positionals;
+  if (stray !== undefined) {
+    const isCommand = profile === undefined;
+    throw new UsageError(`${isCommand ? 'unknown command' : 'unexpected argument'} ${JSON.stringify(stray)}`);
+  }
   if (profile === undefined) throw new UsageError('--profile NAME is required');
   requireText(values, ['profile']);
-  if (positionals.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(positionals[0])}`);
   if (patch !== undefined) throw new UsageError('--patch is not supported yet');
-  const logLevel = oneOf(LOG_LEVELS, '--log-level', values['log-level'] ?? process.env.DSH_LOG_LEVEL, 'warn');
-  const logFormat = oneOf(LOG_FORMATS, '--log-format', values['log-format'] ?? process.env.DSH_LOG_FORMAT, 'text');
+  const diagnostics = diagnosticsOf(values);
   if (values['dump-config'] === true) {
     const { dumpProfile, loadProfile } = await import('../profile/index.js');
     return print(stdout, await dumpProfile(await loadProfile(profile)));
   }
   const { runStdioHost } = await import('../host/index.js');
-  return runStdioHost({ profile, logLevel, logFormat, stdout });
+  return runStdioHost({ profile, ...diagnostics, stdout });
 }
 
 async function run(argv: readonly string[], stdout: Writable): Promise<number> {
   const { values, positionals } = parse({ args: [...argv], options: RUN_OPTIONS, allowPositionals: true });
-  const { help, ...options } = values;
-  if (help === true) return print(stdout, HELP);
-  requireText(options, ['profile', 'provider', 'model', 'cwd']);
+  if (values.help === true) return print(stdout, HELP);
+  const { profile, provider, model, cwd } = values;
+  requireText(values, ['profile', 'provider', 'model', 'cwd']);
+  const diagnostics = diagnosticsOf(values);
   const [prompt, extra] = positionals;
   if (prompt === undefined) throw new UsageError('dsh run needs a PROMPT, or - to read it from stdin');
   if (extra !== undefined) throw new UsageError('dsh run takes one PROMPT: quote it');
   const { runPrompt } = await import('./run.js');
-  return runPrompt(prompt, options, stdout);
+  const route = { ...(provider !== undefined && { provider }), ...(model !== undefined && { model }) };
+  return runPrompt(prompt, { profile, ...route, ...(cwd !== undefined && { cwd }), diagnostics }, stdout);
 }
 
 const parse: typeof parseArgs = (config) => {
   try {
     return parseArgs(config);
   } catch (thrown) {
-    throw new UsageError(describeError(thrown));
+    // Node goes on with advice that does not fit here.
+    throw new UsageError(describeError(thrown).replace(/\. To specify a positional argument.*/s, ''));
   }
 };
+
+function diagnosticsOf(values: { readonly 'log-level'?: string; readonly 'log-format'?: string }): Diagnostics {
+  const { DSH_LOG_LEVEL, DSH_LOG_FORMAT } = process.env;
+  return {
+    logLevel: oneOf(LOG_LEVELS, { '--log-level': values['log-level'], DSH_LOG_LEVEL }) ?? 'warn',
+    logFormat: oneOf(LOG_FORMATS, { '--log-format': values['log-format'], DSH_LOG_FORMAT }) ?? 'text',
+  };
+}
 
 function requireText(values: Readonly<Record<string, unknown>>, names: readonly string[]): void {
   const blank = names.find((name) => typeof values[name] === 'string' && (values[name] as string).trim() === '');
   if (blank !== undefined) throw new UsageError(`--${blank} must not be empty`);
 }
 
-function oneOf<T extends string>(choices: readonly T[], flag: string, value: string | undefined, fallback: T): T {
-  if (value === undefined || value === '') return fallback;
+/** The first of `sources` that says something, by name. */
+function oneOf<T extends string>(choices: readonly T[], sources: Record<string, string | undefined>): T | undefined {
+  const [name, value] = Object.entries(sources).find(([, given]) => given !== undefined && given !== '') ?? [];
+  if (value === undefined) return undefined;
   const choice = choices.find((known) => known === value);
   if (choice === undefined)
-    throw new UsageError(`${flag} must be one of ${choices.join(', ')}, not ${JSON.stringify(value)}`);
+    throw new UsageError(`${name} must be one of ${choices.join(', ')}, not ${JSON.stringify(value)}`);
   return choice;
 }
 

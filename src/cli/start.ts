@@ -21,17 +21,18 @@ async function start(prompt: string): Promise<0 | 1> {
   const route = hasKey ? {} : { provider: 'offline', model: 'demo' };
   say(`model      ${hasKey ? 'DeepSeek' : 'the built-in offline model, because DEEPSEEK_API_KEY is not set'}`);
   say(`workspace  ${cwd}`);
+  say(`home       ${dshHome} (kept: its log is yours to read)`);
   say(`prompt     ${prompt}\n`);
 
   const view = new TerminalView({ progress: process.stdout, answer: process.stdout });
   const harness = new DeepSeekHarness({ profile: 'sdk-minimal', dshHome, cwd, ...route });
   try {
-    const result = await interruptible((signal) =>
+    const result = await interruptible(process.stdout, (signal) =>
       harness.run(prompt, { signal, onNotification: (notification) => view.show(notification) }),
     );
     view.end();
     say(`\noutcome    ${result.outcome}${result.error === undefined ? '' : `: ${result.error.message}`}`);
-    say(`log        ${await findSessionLog(dshHome)}`);
+    say(`log        ${(await findSessionLog(dshHome)) ?? 'none'}`);
     return result.outcome === 'completed' ? 0 : 1;
   } catch (thrown) {
     view.end();

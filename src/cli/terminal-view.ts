@@ -17,8 +17,8 @@ export class TerminalView {
   readonly #answer: Writable | undefined;
   readonly #isTerminal: boolean;
   #thinking = '';
-  /** The stream that has an unfinished line. */
-  #open: Writable | undefined;
+  /** What has an unfinished line, and where. */
+  #open: { readonly kind: 'thinking' | 'answer'; readonly to: Writable } | undefined;
 
   constructor({ progress, answer }: TerminalViewOptions) {
     this.#progress = progress;
@@ -47,7 +47,7 @@ export class TerminalView {
 
   #think(text: string): void {
     if (!this.#isTerminal) this.#thinking += text;
-    else this.#write(this.#progress, styleText('dim', text, { validateStream: false }));
+    else this.#write('thinking', this.#progress, text, styleText('dim', text, { validateStream: false }));
   }
 
   #endThinking(): void {
@@ -57,7 +57,7 @@ export class TerminalView {
 
   #say(text: string): void {
     this.#endThinking();
-    if (this.#answer !== undefined) this.#write(this.#answer, text);
+    if (this.#answer !== undefined) this.#write('answer', this.#answer, text, text);
   }
 
   #result({ content, isError }: ToolResultBlock): void {
@@ -74,14 +74,14 @@ export class TerminalView {
     this.#progress.write(`${styled}\n`);
   }
 
-  #write(to: Writable, text: string): void {
-    if (this.#open !== to) this.#endLine();
-    to.write(text);
-    this.#open = text.endsWith('\n') ? undefined : to;
+  #write(kind: 'thinking' | 'answer', to: Writable, text: string, styled: string): void {
+    if (this.#open?.kind !== kind) this.#endLine();
+    to.write(styled);
+    this.#open = text.endsWith('\n') ? undefined : { kind, to };
   }
 
   #endLine(): void {
-    this.#open?.write('\n');
+    this.#open?.to.write('\n');
     this.#open = undefined;
   }
 }

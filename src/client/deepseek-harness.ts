@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ClosedReason, TransportClosedError } from './errors.js';
 import { HarnessClient } from './harness-client.js';
 import { HarnessSession } from './harness-session.js';
+import { object, text } from './option-checks.js';
 import type { DeepSeekHarnessOptions } from './options.js';
 import type { RunInput, RunOptions } from './run.js';
 import type { RunResult } from './run-result.js';
@@ -27,7 +28,7 @@ export class DeepSeekHarness {
   #ready: Promise<HarnessClient> | undefined;
   #closed = false;
 
-  /** Starts nothing. @throws TypeError an option is of the wrong kind, or two contradict each other */
+  /** Starts nothing. @throws TypeError an option is unknown or of the wrong kind, or two contradict each other */
   constructor(options: DeepSeekHarnessOptions = {}) {
     this.#options = options;
     this.#client = new HarnessClient(options);
@@ -45,15 +46,17 @@ export class DeepSeekHarness {
     await this.#started();
   }
 
-  /** A session by its id, or a new one. Nothing is sent. @throws TypeError the id is empty */
+  /** A session by its id, or a new one. Nothing is sent. @throws TypeError the id is blank */
   session(id: string = `session-${randomBytes(16).toString('hex')}`): HarnessSession {
-    if (typeof id !== 'string' || id === '') throw new TypeError('a session id must be a non-empty string');
+    text('sessionId', id);
     return new HarnessSession(id, () => this.#started());
   }
 
   /** {@link HarnessSession.run} in the session `sessionId`; without one, in a new session. */
   async run(input: RunInput, options: RunOptions & { readonly sessionId?: string } = {}): Promise<RunResult> {
-    return this.session(options.sessionId).run(input, options);
+    object('options', options);
+    const { sessionId, ...own } = options;
+    return this.session(sessionId).run(input, own);
   }
 
   /**

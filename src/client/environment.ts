@@ -1,11 +1,11 @@
+import { isCredentialName } from '../base/index.js';
+
 /** Carried by the runtime and everything it starts, so that what outlives a killed runtime can be found. */
 export const MARKER_VARIABLE = 'DSH_RUNTIME_MARKER';
 
-const credentialLike = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL/i;
-
 /**
  * This process's environment without the variables whose names look like credentials (`*KEY*`, `*TOKEN*`, `*SECRET*`,
- * `*PASSWORD*` and the like, in any case). Meant for the `env` option, with what the runtime needs added by name:
+ * `*PASSWORD*` and the like, in any case; the shell of the model is kept from the same names). Meant for the `env` option, with what the runtime needs added by name:
  *
  * ```js
  * new DeepSeekHarness({ env: { ...scrubbedParentEnv(), DEEPSEEK_API_KEY: key } });
@@ -14,7 +14,7 @@ const credentialLike = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL/i
 export function scrubbedParentEnv(): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && name !== MARKER_VARIABLE && !credentialLike.test(name)) kept[name] = value;
+    if (value !== undefined && name !== MARKER_VARIABLE && !isCredentialName(name)) kept[name] = value;
   }
   return kept;
 }

@@ -11,10 +11,10 @@ import {
 } from '../protocol/index.js';
 import { settlesWithin, withBounds } from './bounds.js';
 import { ClosedReason, RequestTimeoutError, TransportClosedError } from './errors.js';
-import { checkLaunchOptions } from './launch.js';
 import { NotificationHub } from './notification-hub.js';
 import type { NotificationFilter, NotificationSubscription } from './notification-subscription.js';
-import { type HarnessClientOptions, milliseconds, type TimeBounds, timeBounds } from './options.js';
+import { milliseconds } from './option-checks.js';
+import { checkOptions, type HarnessClientOptions, type TimeBounds, timeBounds, timerMs } from './options.js';
 import { ProcessConnection } from './process-connection.js';
 import { quote } from './quote.js';
 import type { RuntimeConnection, RuntimeConnector } from './runtime-connection.js';
@@ -44,10 +44,10 @@ export class HarnessClient {
 
   /**
    * @param connect where the conversation comes from; default: a process as the options say
-   * @throws TypeError an option is of the wrong kind, or two contradict each other
+   * @throws TypeError an option is unknown or of the wrong kind, or two contradict each other
    */
   constructor(options: HarnessClientOptions = {}, connect?: RuntimeConnector) {
-    checkLaunchOptions(options);
+    checkOptions(options);
     this.#bounds = timeBounds(options);
     this.#options = options;
     this.#connect = connect ?? ((hooks) => new ProcessConnection(options, hooks));
@@ -131,8 +131,9 @@ export class HarnessClient {
    * @throws RequestTimeoutError, SdkProtocolError, FrameTooLargeError, TransportClosedError
    */
   async request(method: string, params: object = {}, timeoutMs?: number): Promise<unknown> {
-    const bound = timeoutMs === undefined ? this.#bounds.requestTimeoutMs : milliseconds('timeoutMs', timeoutMs);
-    return this.#send(method, params, bound);
+    if (timeoutMs === undefined) return this.#send(method, params, this.#bounds.requestTimeoutMs);
+    milliseconds('timeoutMs', timeoutMs);
+    return this.#send(method, params, timerMs(timeoutMs));
   }
 
   /** Notifications from now on, of all sessions; with `filter`, those it returns true for. Close it when done. */

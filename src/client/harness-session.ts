@@ -14,11 +14,13 @@ export class HarnessSession {
   }
 
   /**
-   * Sends a prompt and settles when the session is idle again. Prompts to one session run one after another; of two
-   * runs at once, the first also collects what the second leads to.
+   * Sends a prompt and settles when the session is idle again. Await one run before the next: the turns of a
+   * session follow one another, and of two runs at once each collects from its own receipt to the next idle, so both may
+   * end with the answer to the later prompt.
    *
    * A turn that failed resolves: see `RunResult.outcome`.
    *
+   * @throws TypeError the input or an option is of the wrong kind; nothing was sent
    * @throws JsonRpcResponseError the runtime refused the prompt
    * @throws RequestTimeoutError `timeoutMs` passed, or `requestTimeoutMs` before the receipt
    * @throws SdkProtocolError an event of the session is malformed

@@ -14,22 +14,6 @@ export interface LaunchPlan {
   readonly label: string | undefined;
 }
 
-/** @throws TypeError when the options contradict each other */
-export function checkLaunchOptions(options: HarnessClientOptions): void {
-  const { launch, dshHome } = options;
-  const excluded = (['dshBin', 'profile', 'patches'] as const).filter((name) => options[name] !== undefined);
-  if (launch !== undefined && excluded.length > 0) {
-    throw new TypeError(`launch cannot be combined with ${excluded.join(', ')}: it replaces the whole command`);
-  }
-  if (launch !== undefined && (typeof launch.command !== 'string' || launch.command === '')) {
-    throw new TypeError('launch.command must be a non-empty string');
-  }
-  for (const name of ['dshBin', 'profile'] as const) {
-    if (options[name]?.trim() === '') throw new TypeError(`${name} must not be blank`);
-  }
-  if (dshHome?.trim() === '') throw new TypeError('dshHome must not be blank; leave it out to inherit DSH_HOME');
-}
-
 /**
  * The process that the options name, its files and directory checked. The environment is read now.
  *

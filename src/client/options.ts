@@ -1,4 +1,16 @@
 import type { TransportDiagnostic } from '../protocol/index.js';
+import {
+  anyText,
+  type ChecksOf,
+  callback,
+  count,
+  environment,
+  listOf,
+  membersOf,
+  milliseconds,
+  size,
+  text,
+} from './option-checks.js';
 
 /** A runtime to start instead of a `dsh` profile: a program of your own, a wrapper, a test double. */
 export interface LaunchCommand {
@@ -16,7 +28,7 @@ export interface HarnessClientOptions {
   readonly dshBin?: string;
   /** Profile of the runtime. Default `sdk`. */
   readonly profile?: string;
-  /** Patch files on top of the profile, applied in order. */
+  /** Patch files on top of the profile, applied in order. The runtimes of this release refuse them. */
   readonly patches?: readonly string[];
   /** Runs this command instead of a profile; excludes `dshBin`, `profile` and `patches`. */
   readonly launch?: LaunchCommand;
@@ -56,6 +68,11 @@ export interface HarnessClientOptions {
   readonly maxFrameBytes?: number;
   /** Hears what was dropped or contained: junk on the channel (once a burst), frames over the limit. Must not throw. */
   readonly onDiagnostic?: (diagnostic: TransportDiagnostic) => void;
+  /**
+   * Hears each line that the runtime writes on stderr, as it comes, and the unterminated last one at the end. Blank lines
+   * are left out; of a line over 4 KiB the end is heard, behind an ellipsis. A throw is contained, and a diagnostic.
+   */
+  readonly onStderr?: (line: string) => void;
 }
 
 /** Options of `DeepSeekHarness`. */
@@ -70,25 +87,55 @@ export interface TimeBounds {
   readonly disposeGraceMs: number;
 }
 
-const longestTimer = 2 ** 31 - 1;
+const launchCommand: ChecksOf<LaunchCommand> = { command: text, args: listOf(anyText) };
+const clientOptions: ChecksOf<HarnessClientOptions> = {
+  dshBin: text,
+  profile: text,
+  patches: listOf(text),
+  launch: membersOf(launchCommand, ['command']),
+  dshHome: text,
+  processCwd: text,
+  env: environment,
+  cwd: text,
+  provider: text,
+  model: text,
+  reasoningEffort: text,
+  maxTokens: count,
+  initializeTimeoutMs: milliseconds,
+  requestTimeoutMs: milliseconds,
+  shutdownTimeoutMs: milliseconds,
+  disposeEofGraceMs: milliseconds,
+  disposeGraceMs: milliseconds,
+  maxFrameBytes: size,
+  onDiagnostic: callback,
+  onStderr: callback,
+};
+const checkMembers = membersOf(clientOptions);
 
-/** A time bound as a timer takes it. @throws TypeError for what is not a number of milliseconds, 0 or more */
-export function milliseconds(name: string, value: number): number {
-  if (typeof value !== 'number' || !(value >= 0)) {
-    throw new TypeError(`${name} must be a number of milliseconds, 0 or more; got ${String(value)}`);
+/** @throws TypeError an option is unknown or of the wrong kind, or two contradict each other */
+export function checkOptions(options: HarnessClientOptions): void {
+  checkMembers('options', options);
+  const excluded = (['dshBin', 'profile', 'patches'] as const).filter((name) => options[name] !== undefined);
+  if (options.launch !== undefined && excluded.length > 0) {
+    throw new TypeError(`options.launch cannot be combined with ${excluded.join(', ')}: it replaces the whole command`);
   }
-  return Math.min(value, longestTimer);
 }
 
-/** @throws TypeError naming the option at fault */
+const longestTimer = 2 ** 31 - 1;
+
+/** Milliseconds as a timer takes them. */
+export function timerMs(milliseconds: number): number {
+  return Math.min(milliseconds, longestTimer);
+}
+
 export function timeBounds(options: HarnessClientOptions): TimeBounds {
   const { initializeTimeoutMs = 10_000, requestTimeoutMs, shutdownTimeoutMs = 1000 } = options;
   const { disposeEofGraceMs = 6000, disposeGraceMs = 3000 } = options;
   return {
-    initializeTimeoutMs: milliseconds('initializeTimeoutMs', initializeTimeoutMs),
-    requestTimeoutMs: requestTimeoutMs === undefined ? undefined : milliseconds('requestTimeoutMs', requestTimeoutMs),
-    shutdownTimeoutMs: milliseconds('shutdownTimeoutMs', shutdownTimeoutMs),
-    disposeEofGraceMs: milliseconds('disposeEofGraceMs', disposeEofGraceMs),
-    disposeGraceMs: milliseconds('disposeGraceMs', disposeGraceMs),
+    initializeTimeoutMs: timerMs(initializeTimeoutMs),
+    requestTimeoutMs: requestTimeoutMs === undefined ? undefined : timerMs(requestTimeoutMs),
+    shutdownTimeoutMs: timerMs(shutdownTimeoutMs),
+    disposeEofGraceMs: timerMs(disposeEofGraceMs),
+    disposeGraceMs: timerMs(disposeGraceMs),
   };
 }

@@ -27,6 +27,8 @@ export class ProcessConnection implements RuntimeConnection {
     this.#eofGraceMs = bounds.disposeEofGraceMs;
     this.#graceMs = bounds.disposeGraceMs;
     this.#process = new RuntimeProcess(plan);
+    const { onStderr, onDiagnostic } = options;
+    if (onStderr !== undefined) this.#process.stderr.listen(contained(onStderr, onDiagnostic));
     this.transport = new JsonRpcLineTransport(this.#process.stdout, this.#process.stdin, hooks);
     this.ended = this.#end();
   }
@@ -55,8 +57,12 @@ export class ProcessConnection implements RuntimeConnection {
 
   async #end(): Promise<TransportClosedError> {
     const over = this.transport.closed.then((error) => error?.message ?? ClosedReason.inputClosed);
-    const brokenBy = await Promise.race([over, this.#process.drained.then(() => undefined)]);
-    await settlesWithin(this.#process.drained, exitWaitMs);
+    const drained = this.#process.drained.then(() => {
+      this.#process.stderr.end();
+      return undefined;
+    });
+    const brokenBy = await Promise.race([over, drained]);
+    await settlesWithin(drained, exitWaitMs);
     this.transport.close();
     return this.failure(this.#reason(brokenBy));
   }
@@ -66,4 +72,17 @@ export class ProcessConnection implements RuntimeConnection {
     if (this.#closing) return ClosedReason.closed;
     return this.#process.exit === undefined && brokenBy !== undefined ? brokenBy : ClosedReason.exited;
   }
+}
+
+function contained(
+  onStderr: (line: string) => void,
+  onDiagnostic: HarnessClientOptions['onDiagnostic'],
+): (line: string) => void {
+  return (line) => {
+    try {
+      onStderr(line);
+    } catch (cause) {
+      onDiagnostic?.({ kind: 'handler-failed', message: 'onStderr failed', cause });
+    }
+  };
 }

@@ -2,7 +2,8 @@ import type { HarnessNotification, PromptBlock } from '../protocol/index.js';
 import { withBounds } from './bounds.js';
 import { RequestTimeoutError } from './errors.js';
 import type { HarnessClient } from './harness-client.js';
-import { milliseconds } from './options.js';
+import { abortSignal, type ChecksOf, callback, membersOf, milliseconds, must } from './option-checks.js';
+import { timerMs } from './options.js';
 import { RunCollector } from './run-collector.js';
 import type { RunResult } from './run-result.js';
 
@@ -22,10 +23,18 @@ export interface RunOptions {
   readonly timeoutMs?: number;
 }
 
+const runOptions: ChecksOf<RunOptions> = { onNotification: callback, signal: abortSignal, timeoutMs: milliseconds };
+const checkOptions = membersOf(runOptions);
+const checkInput = must(
+  'a string or an array of content blocks',
+  (input) => typeof input === 'string' || Array.isArray(input),
+);
+
 /**
  * Sends a prompt and collects what it leads to (core §6.3).
  *
  * @param start gives the initialized client; its time counts
+ * @throws TypeError the input or an option is of the wrong kind
  */
 export async function runPrompt(
   start: () => Promise<HarnessClient>,
@@ -33,8 +42,10 @@ export async function runPrompt(
   input: RunInput,
   options: RunOptions,
 ): Promise<RunResult> {
+  checkInput('input', input);
+  checkOptions('options', options);
   const { signal, onNotification } = options;
-  const timeoutMs = options.timeoutMs === undefined ? undefined : milliseconds('timeoutMs', options.timeoutMs);
+  const timeoutMs = options.timeoutMs === undefined ? undefined : timerMs(options.timeoutMs);
   const timeout = (): Error => new RequestTimeoutError('run', timeoutMs ?? 0);
   const blocks = typeof input === 'string' ? [{ type: 'text', text: input } as const] : input;
 

@@ -2,12 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { Deferred } from '../base/index.js';
+import { Deferred, killMarked } from '../base/index.js';
 import { settlesWithin } from './bounds.js';
 import { MARKER_VARIABLE } from './environment.js';
 import type { LaunchPlan } from './launch.js';
 import { StderrTail } from './stderr-tail.js';
-import { killGroup, killMarked } from './survivors.js';
+import { killGroup } from './survivors.js';
 
 /** How the process ended: an exit code, a signal, or it never started. */
 export interface ProcessExit {
@@ -22,7 +22,7 @@ const maxDrainRounds = 8;
 
 /**
  * A runtime in a process of its own. On POSIX it leads a process group, and everything it starts inherits a marker
- * variable: when it does not end in order, what it leaves behind is killed.
+ * variable: what it leaves behind is killed.
  */
 export class RuntimeProcess {
   readonly #child: ChildProcessWithoutNullStreams;
@@ -119,9 +119,7 @@ export class RuntimeProcess {
     const { pid } = this.#child;
     if (pid !== undefined) {
       await killGroup(pid);
-      const inOrder = exit.exitCode === 0 || exit.exitCode === 130;
-      // A pipe that stays open after an orderly exit is held by somebody left behind.
-      if (!inOrder || !(await this.#pipesClose())) await killMarked(this.#marker);
+      await killMarked(`${MARKER_VARIABLE}=${this.#marker}`);
       await this.#pipesClose();
     }
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy();

@@ -10,6 +10,7 @@ export class StderrTail {
   readonly #lines: string[] = [];
   #open = Buffer.alloc(0);
   #clipped = false;
+  #onLine: ((line: string) => void) | undefined;
 
   constructor(maxLines = 400, maxLineBytes = 4096) {
     this.#maxLines = maxLines;
@@ -22,6 +23,11 @@ export class StderrTail {
     return open === '' ? [...this.#lines] : [...this.#lines, open].slice(-this.#maxLines);
   }
 
+  /** Calls `listener` with each line from now on, as it is kept, but not with notes. It must not throw. */
+  listen(listener: (line: string) => void): void {
+    this.#onLine = listener;
+  }
+
   push(chunk: Buffer): void {
     let from = 0;
     for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
@@ -30,6 +36,11 @@ export class StderrTail {
       from = at + 1;
     }
     this.#extend(chunk.subarray(from));
+  }
+
+  /** Nothing more will come: the unterminated line is one. */
+  end(): void {
+    this.#endLine();
   }
 
   /** Adds a line of our own, after what has been written so far. */
@@ -47,9 +58,12 @@ export class StderrTail {
   }
 
   #endLine(): void {
-    this.#add(this.#decodeOpen());
+    const line = this.#decodeOpen();
     this.#open = Buffer.alloc(0);
     this.#clipped = false;
+    if (line === '') return;
+    this.#add(line);
+    this.#onLine?.(line);
   }
 
   #decodeOpen(): string {
@@ -61,7 +75,6 @@ export class StderrTail {
   }
 
   #add(line: string): void {
-    if (line === '') return;
     this.#lines.push(line);
     if (this.#lines.length > this.#maxLines) this.#lines.shift();
   }

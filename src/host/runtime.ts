@@ -122,6 +122,7 @@ export class Runtime {
     this.#startables = this.#scope.all(Startable);
     for (const part of this.#startables) await this.#step(part.name, () => part.start?.());
     for (const part of this.#startables) await this.#step(part.name, () => part.ready?.());
+    this.#logger.info('ready', { profile: profile.name, pid: process.pid });
   }
 
   /** One step of the boot; a close that was asked for meanwhile ends it. */

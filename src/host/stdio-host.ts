@@ -6,7 +6,7 @@ import { StdioChannel } from './stdio-channel.js';
 /** Milliseconds a graceful shutdown may take, and one that follows an unhandled failure. */
 const SHUTDOWN_BUDGET_MS = 5_000;
 const CRASH_BUDGET_MS = 2_000;
-const SIGNAL_EXIT_CODES = { SIGTERM: 0, SIGINT: 130 } as const;
+const SIGNAL_EXIT_CODES = { SIGTERM: 0, SIGINT: 130, SIGHUP: 129 } as const;
 
 export interface StdioHostOptions {
   readonly profile: string;
@@ -18,7 +18,7 @@ export interface StdioHostOptions {
 
 /**
  * Runs a runtime as this process (runtime §1.2, 1.8, 1.10): serves stdin and stdout until `shutdown`, end of input, a
- * lost client (exit 0), SIGTERM (0) or SIGINT (130); a second signal exits at once. A failed boot or an unhandled
+ * lost client (exit 0), SIGTERM (0), SIGINT (130) or SIGHUP (129); a second signal exits at once. A failed boot or an unhandled
  * failure exits 1 with one line on stderr. Never returns.
  */
 export async function runStdioHost(options: StdioHostOptions): Promise<never> {
@@ -26,7 +26,7 @@ export async function runStdioHost(options: StdioHostOptions): Promise<never> {
   const runtime = createRuntime({ ...rest, channel: new StdioChannel(process.stdin, stdout) });
   const exit = new ProcessExit(runtime);
   runtime.closing.addEventListener('abort', () => exit.within(SHUTDOWN_BUDGET_MS), { once: true });
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => exit.onSignal(SIGNAL_EXIT_CODES[signal]));
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (thrown: unknown) => exit.onCrash(event, thrown));

@@ -8,6 +8,8 @@ export interface ConfigViolation {
 
 /** A module's config was refused; the message lists every violation. */
 export class ConfigError extends CodedError {
+  override readonly name = 'ConfigError';
+
   readonly violations: readonly ConfigViolation[];
 
   constructor(violations: readonly ConfigViolation[]) {

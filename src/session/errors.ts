@@ -2,6 +2,8 @@ import { CodedError } from '../base/index.js';
 
 /** The id names a stored session that is not live. */
 export class SessionStoredError extends CodedError {
+  override readonly name = 'SessionStoredError';
+
   constructor(sessionId: string) {
     super(
       'SESSION_STORED',
@@ -12,6 +14,8 @@ export class SessionStoredError extends CodedError {
 
 /** The store refused; the session is unsaved from `firstLostSeq` on until a retry succeeds (decision 2). */
 export class StoreFailedError extends CodedError {
+  override readonly name = 'StoreFailedError';
+
   readonly firstLostSeq: number;
 
   constructor(sessionId: string, firstLostSeq: number, cause: unknown) {

@@ -2,6 +2,8 @@ import { CodedError, describeError } from '../base/index.js';
 
 /** The model asked for a tool that the session does not have. */
 export class UnknownToolError extends CodedError {
+  override readonly name = 'UnknownToolError';
+
   constructor(name: string) {
     super('UNKNOWN_TOOL', `unknown tool "${name}"`);
   }
@@ -9,6 +11,8 @@ export class UnknownToolError extends CodedError {
 
 /** The arguments are no JSON, or break the tool's schema; also for a tool's own rules on its arguments. */
 export class InvalidArgsError extends CodedError {
+  override readonly name = 'InvalidArgsError';
+
   constructor(message: string) {
     super('INVALID_ARGS', message);
   }
@@ -28,6 +32,8 @@ export class AbortError extends CodedError {
 }
 
 export class ToolTimeoutError extends CodedError {
+  override readonly name = 'ToolTimeoutError';
+
   constructor(timeoutMs: number) {
     super('TOOL_TIMEOUT', `tool call timed out after ${timeoutMs}ms`);
   }
@@ -35,6 +41,8 @@ export class ToolTimeoutError extends CodedError {
 
 /** The body's value can be neither shown to the model nor logged. */
 export class InvalidToolOutputError extends CodedError {
+  override readonly name = 'InvalidToolOutputError';
+
   constructor(tool: string, reason: string) {
     super('INVALID_TOOL_OUTPUT', `tool "${tool}" returned a value that is not JSON: ${reason}`);
   }
@@ -42,6 +50,8 @@ export class InvalidToolOutputError extends CodedError {
 
 /** A contributed tool that could never work: its author's mistake. */
 export class InvalidToolError extends CodedError {
+  override readonly name = 'InvalidToolError';
+
   constructor(tool: string, reason: string) {
     super('INVALID_TOOL', `tool "${tool}" ${reason}`);
   }

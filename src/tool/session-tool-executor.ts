@@ -33,10 +33,12 @@ export class SessionToolExecutor implements ToolExecutor {
   }
 
   async execute(request: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    const { name, callId } = request;
+    this.#logger.debug('tool call', { tool: name, callId });
     try {
       return await this.#execute(request, signal);
     } catch (thrown) {
-      this.#logger.debug('tool call failed', { tool: request.name, callId: request.callId, error: thrown });
+      this.#logger.debug('tool call failed', { tool: name, callId, error: thrown });
       return failure(thrown);
     }
   }

@@ -18,7 +18,7 @@ export class ToolCheck implements Startable {
   /** @throws what {@link indexTools} throws */
   start(): void {
     const names = [...indexTools(this.tools).keys()];
-    this.logger.child('tools').debug('tools of every session', { names });
+    this.logger.child('tools').debug('tools of the runtime; sessions may add their own', { names });
   }
 
   warm(): Promise<void> {

@@ -16,8 +16,11 @@ describe('errors', () => {
     expect(describeError(loop)).to.equal('loop');
   });
 
-  it('names a coded error by its class and reads any string code', () => {
-    class OwnError extends CodedError {}
+  it('names a coded error as its class says and reads any string code', () => {
+    class OwnError extends CodedError {
+      override readonly name = 'OwnError';
+    }
+    expect(new CodedError('X', 'm').name).to.equal('CodedError');
     expect(new OwnError('X', 'm').name).to.equal('OwnError');
     expect(errorCode(new OwnError('X', 'm'))).to.equal('X');
     expect(errorCode({ code: 7 })).to.equal(undefined);

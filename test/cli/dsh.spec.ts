@@ -46,8 +46,14 @@ describe('dsh', () => {
       ['a reserved profile name', ['--profile', 'node_modules'], /not a profile name/],
       ['an unknown flag', ['--profile', 'sdk', '--wat'], /Unknown option '--wat'/],
       ['an argument the profile does not take', ['--profile', 'sdk', 'extra'], /unexpected argument "extra"/],
-      ['an unknown level', ['--profile', 'sdk', '--log-level', 'loud'], /error, warn, info, debug/],
+      [
+        'an unknown level',
+        ['--profile', 'sdk', '--log-level', 'loud'],
+        /--log-level must be one of error, warn, info, debug, not "loud"/,
+      ],
       ['a patch', ['--profile', 'sdk', '--patch', 'x.yml'], /--patch is not supported yet/],
+      ['an unknown command', ['bogus'], /unknown command "bogus"/],
+      ['an empty prompt', ['run', ''], /the prompt is empty/],
       ['run without a prompt', ['run'], /PROMPT/],
       ['run with two prompts', ['run', 'two', 'words'], /quote it/],
       ['an empty provider', ['run', '--provider', '', 'x'], /--provider must not be empty/],
@@ -59,6 +65,12 @@ describe('dsh', () => {
         expect(stderr).to.match(message);
       });
     }
+
+    it('blames the variable when the level comes from it', async () => {
+      const { code, stderr } = await dsh(['--profile', 'sdk'], { DSH_LOG_LEVEL: 'loud' });
+      expect(code).to.equal(1);
+      expect(stderr).to.contain('DSH_LOG_LEVEL must be one of error, warn, info, debug, not "loud"');
+    });
 
     it('refuses a bad config value of the environment, naming row and key', async () => {
       const { code, stdout, stderr } = await dsh(['--profile', 'sdk-minimal'], { DSH_CONTEXT_WINDOW: 'huge' });
@@ -126,6 +138,21 @@ describe('dsh', () => {
       expect(first?.body.messages.at(-1).content).to.equal('from stdin');
       const { code } = await dsh(['run', '--cwd', lab.cwd, 'from argv'], lab.env, 'unread');
       expect(code).to.equal(0);
+    });
+
+    it('shows the diagnostics of the runtime when asked to', async () => {
+      lab = await Lab.open({ text: 'ok' });
+      const { stderr } = await dsh(['run', '--log-level', 'info', '--cwd', lab.cwd, 'x'], lab.env);
+      expect(stderr).to.match(/ info ready profile=sdk-minimal /);
+    });
+
+    it('ends its runtime and exits 130 when it is interrupted', async () => {
+      lab = await Lab.open({ ending: 'stall' });
+      const child = execFile(process.execPath, [builtBin, 'run', '--cwd', lab.cwd, 'x'], { env: lab.env });
+      await lab.server.request(0);
+      child.kill('SIGINT');
+      const code = await new Promise((resolve) => child.once('exit', resolve));
+      expect(code).to.equal(130);
     });
 
     it('exits 1 and says why when the model refuses', async () => {

@@ -267,11 +267,6 @@ describe('DeepSeekHarness', () => {
       expect(runtime.params('session/prompt')).to.deep.equal([]);
     });
 
-    it('refuse a timeout that is no number', async () => {
-      const { harness } = launch({});
-      expect(await rejectionOf(harness.run('x', { timeoutMs: -1 }))).to.be.instanceOf(TypeError);
-    });
-
     it('leave no listener on a signal that a hundred runs share, and cause no warning (E9)', async () => {
       const warnings: Error[] = [];
       const onWarning = (warning: Error): void => void warnings.push(warning);
@@ -362,12 +357,11 @@ describe('DeepSeekHarness', () => {
     });
   });
 
-  it('mints session ids, and refuses an empty one', () => {
+  it('mints session ids, and takes those it is given', () => {
     const harness = new DeepSeekHarness({});
     expect(harness.session().id).to.match(/^session-[0-9a-f]{32}$/);
     expect(harness.session().id).not.to.equal(harness.session().id);
     expect(harness.session('mine').id).to.equal('mine');
-    expect(() => harness.session('')).to.throw(TypeError, 'a session id must be a non-empty string');
   });
 
   it('closes at the end of an await using block', async () => {

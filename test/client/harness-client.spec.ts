@@ -339,6 +339,42 @@ describe('HarnessClient', () => {
     }).timeout(30_000);
   });
 
+  describe('the stderr of the runtime', () => {
+    it('is heard line by line as it comes, and the last one without its newline at the end', async () => {
+      const heard: string[] = [];
+      const speak = [writeError('台 one\ntw', { chunkBytes: 1 }), { do: 'delay', ms: 20 } as const, writeError('o\n')];
+      const { client } = launch(
+        { on: { speak: [speak], die: [[writeError('fatal: 🔥'), exit(7)]] } },
+        { onStderr: (line) => heard.push(line) },
+      );
+      void rejectionOf(client.request('speak'));
+      while (heard.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(heard).to.deep.equal(['台 one', 'two']);
+      const thrown = (await rejectionOf(client.request('die'))) as TransportClosedError;
+      expect(heard).to.deep.equal(['台 one', 'two', 'fatal: 🔥']);
+      expect(thrown.stderrTail).to.deep.equal(heard);
+    });
+
+    it('does not suffer from a listener that throws', async () => {
+      const cause = new Error('no more');
+      const diagnostics: TransportDiagnostic[] = [];
+      const { client } = launch(
+        { on: { go: [[writeError('one\ntwo\n'), exit(1)]] } },
+        {
+          onStderr: () => {
+            throw cause;
+          },
+          onDiagnostic: (diagnostic) => diagnostics.push(diagnostic),
+        },
+      );
+      expect(await rejectionOf(client.request('go')))
+        .to.have.property('stderrTail')
+        .that.deep.equals(['one', 'two']);
+      const failed = { kind: 'handler-failed', message: 'onStderr failed', cause };
+      expect(diagnostics).to.deep.equal([failed, failed]);
+    });
+  });
+
   describe('a process that cannot be started', () => {
     const launches: readonly [string, HarnessClientOptions, RegExp][] = [
       [

@@ -48,4 +48,21 @@ describe('StderrTail', () => {
     tail.push(Buffer.from('ne\n'));
     expect(tail.lines).to.deep.equal(['half a li', 'shutdown request failed', 'ne']);
   });
+
+  it('tells a listener each line once, as it is kept, but no notes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat()), (cuts) => {
+        const tail = new StderrTail(2, 16);
+        const heard: string[] = [];
+        tail.listen((line) => heard.push(line));
+        tailOf(Buffer.from('  台 🔥\r\n\n \nlonger than it may be\nthree\nopen'), cuts, tail);
+        expect(heard).to.deep.equal(['  台 🔥', '…r than it may be', 'three']);
+        tail.note('ours');
+        tail.end();
+        tail.end();
+        expect(heard.slice(3)).to.deep.equal(['open']);
+        expect(tail.lines).to.deep.equal(['open', 'ours']);
+      }),
+    );
+  });
 });

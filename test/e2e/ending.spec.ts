@@ -20,6 +20,7 @@ const ENDINGS: readonly [string, (runtime: RawRuntime) => void, number][] = [
   ['end of stdin', (runtime) => runtime.child.stdin.end(), 0],
   ['SIGTERM', (runtime) => runtime.child.kill('SIGTERM'), 0],
   ['SIGINT', (runtime) => runtime.child.kill('SIGINT'), 130],
+  ['SIGHUP', (runtime) => runtime.child.kill('SIGHUP'), 129],
 ];
 
 function closing(events: readonly SessionEvent[]): unknown {
@@ -67,7 +68,7 @@ describe('the end of a runtime', () => {
 
   it('shutdown after the shell was used needs no rung of the ladder and leaves nothing (J5)', async () => {
     lab = await Lab.open(
-      { toolCalls: [{ name: 'bash', arguments: { command: 'sleep 876543 & echo $$' } }] },
+      { toolCalls: [{ name: 'bash', arguments: { command: 'setsid sleep 876543 & sleep 876543 & echo $$' } }] },
       { text: 'ok' },
     );
     const runtime = await lab.initialized();

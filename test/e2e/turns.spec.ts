@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageInfo } from '../../src/base/index.js';
-import type { HarnessNotification } from '../../src/client/index.js';
+import { type HarnessNotification, isEvent } from '../../src/client/index.js';
 import { Lab } from '../support/lab.js';
 import { notificationShape } from '../support/notification-shape.js';
 
@@ -140,6 +140,35 @@ describe('a turn, end to end', () => {
     const limited = await session.run('x');
     expect(limited.error).to.deep.include({ code: 'RATE_LIMIT', status: 429, retryAfterMs: 7_000 });
     expect((await session.run('x')).outcome).to.equal('completed');
+  });
+
+  it('logs a tool failure by the name and code of its error, as the bundle has it', async () => {
+    lab = await Lab.open(
+      { toolCalls: [{ name: 'str_replace_editor', arguments: { command: 'view', path: '/no/such/file' } }] },
+      { text: 'ok' },
+    );
+    const { events } = await lab.harness().run('x');
+    const result = events.find((event) => isEvent(event, 'tool/result'));
+    expect(result?.data).to.have.deep.property('error', { name: 'FileError', code: 'FS_NOT_FOUND' });
+  });
+
+  it('says what keeps it from the server', async () => {
+    lab = await Lab.open();
+    await lab.server.stop();
+    const { error } = await lab.harness().run('x');
+    expect(error?.code).to.equal('TRANSPORT');
+    expect(error?.message).to.match(/^DeepSeek API request to http:\/\/127\.0\.0\.1:\d+ failed: .*ECONNREFUSED/);
+  });
+
+  it('hands the diagnostics of the runtime to the host', async () => {
+    lab = await Lab.open({ text: 'ok' });
+    const lines: string[] = [];
+    const env = { ...lab.env, DSH_LOG_LEVEL: 'info', DSH_LOG_FORMAT: 'json' };
+    const harness = lab.harness({ env, onStderr: (line) => lines.push(line) });
+    await harness.run('x');
+    await harness.close();
+    const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message);
+    expect(messages).to.deep.equal(['ready', 'initialized', 'session opened', 'turn ended', 'closing']);
   });
 
   it('fails a turn without a key, naming the variable and never asking the server', async () => {

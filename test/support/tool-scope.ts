@@ -19,7 +19,10 @@ export class ToolScope {
   readonly executor: ToolExecutor;
   #calls = 0;
 
-  private constructor(scope: Scope) {
+  private constructor(
+    scope: Scope,
+    private readonly root: Scope,
+  ) {
     this.scope = scope;
     this.executor = scope.get(ToolExecutor);
   }
@@ -39,7 +42,7 @@ export class ToolScope {
       if (runtime !== undefined) await root.load(runtime);
       if (session !== undefined) scope.loadFenced(session, module.name);
     }
-    return new ToolScope(scope);
+    return new ToolScope(scope, root);
   }
 
   /** Runs one call as the agent would. */
@@ -48,8 +51,10 @@ export class ToolScope {
     return this.executor.execute({ callId: `c-${++this.#calls}`, name, arguments: text }, signal);
   }
 
-  close(): Promise<void> {
-    return this.scope.close();
+  /** Ends the session, then the runtime. */
+  async close(): Promise<void> {
+    await this.scope.close();
+    await this.root.close();
   }
 }
 

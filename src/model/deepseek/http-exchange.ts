@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { errorCode } from '../../base/index.js';
 import { LlmError } from '../errors.js';
 
 export interface HttpExchangeOptions {
@@ -124,9 +125,10 @@ export class HttpExchange {
 
   #onError(cause: Error): void {
     const part = this.#response === undefined ? 'request to' : 'stream from';
-    this.#fail(
-      new LlmError({ code: 'TRANSPORT', message: `DeepSeek API ${part} ${this.#options.base} failed` }, { cause }),
-    );
+    // A connection that failed on several addresses has no message of its own.
+    const why = cause.message.trim() || errorCode(cause) || cause.name;
+    const message = `DeepSeek API ${part} ${this.#options.base} failed: ${why}`;
+    this.#fail(new LlmError({ code: 'TRANSPORT', message }, { cause }));
   }
 
   #onIdle(): void {

@@ -55,7 +55,7 @@ export class OfflineAdapter implements ModelAdapter {
     }
     const message =
       model === 'script'
-        ? 'model "script" has no script: set "script" in the config of its row, or use the model "script:PATH"'
+        ? 'model "script" has no script: set DSH_OFFLINE_SCRIPT to its path, or use the model "script:PATH"'
         : `no offline model "${model}": use "demo", "script" or "script:PATH"`;
     throw new LlmError({ code: 'UNKNOWN_MODEL', message });
   }

@@ -5,6 +5,7 @@ import { inject, injectable } from 'inversify';
 import type { AgentRoute } from '../../agent/index.js';
 import { errorCode, packageInfo } from '../../base/index.js';
 import { CurrentScope, type Scope } from '../../kernel/index.js';
+import { Logger } from '../../logging/index.js';
 import { AdapterRegistry } from '../../model/index.js';
 import {
   type InitializeParams,
@@ -48,6 +49,7 @@ export class InitializeHandler implements MethodHandler<InitializeParamsDto, Ini
     @inject(AdapterRegistry) private readonly adapters: AdapterRegistry,
     @inject(RuntimeControl) private readonly control: RuntimeControl,
     @inject(CurrentScope) private readonly scope: Scope,
+    @inject(Logger) private readonly logger: Logger,
   ) {}
 
   async handle(params: InitializeParamsDto): Promise<InitializeResult> {
@@ -63,6 +65,7 @@ export class InitializeHandler implements MethodHandler<InitializeParamsDto, Ini
       this.#claimRoute(wanted.route);
       return { ...wanted, result: { serverInfo: { name: SERVER_NAME, version: packageInfo().version } } };
     });
+    this.logger.child('rpc').info('initialized', { cwd: wanted.cwd, ...wanted.route });
     this.control.initialized();
     return done.result;
   }

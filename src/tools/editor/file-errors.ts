@@ -2,6 +2,8 @@ import { CodedError, errorCode, toError } from '../../base/index.js';
 
 /** A file that cannot be used as asked; codes of runtime §3.5. */
 export class FileError extends CodedError {
+  override readonly name = 'FileError';
+
   /** Without a code of its own in the specification. */
   static exists(path: string): Error {
     return new Error(`${path} exists already: change it with str_replace or insert, or choose another path`);

@@ -1,4 +1,5 @@
-const CREDENTIAL_NAME = /KEY|PASSWORD|SECRET|TOKEN/i;
+import { isCredentialName } from '../../base/index.js';
+
 /** Stays, so that whoever started the runtime can find what it left behind. */
 const MARKER = 'DSH_RUNTIME_MARKER';
 
@@ -8,7 +9,7 @@ const MARKER = 'DSH_RUNTIME_MARKER';
  */
 export function childEnvironment(parent: NodeJS.ProcessEnv, sessionId: string): NodeJS.ProcessEnv {
   const inherited = Object.entries(parent).filter(
-    ([name]) => name === MARKER || !(name.startsWith('DSH_') || CREDENTIAL_NAME.test(name)),
+    ([name]) => name === MARKER || !(name.startsWith('DSH_') || isCredentialName(name)),
   );
   return {
     ...Object.fromEntries(inherited),

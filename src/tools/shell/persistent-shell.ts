@@ -44,6 +44,8 @@ export interface PersistentShell {
 export const PersistentShell = serviceId<PersistentShell>('PersistentShell');
 
 export class ShellError extends CodedError {
+  override readonly name = 'ShellError';
+
   static notStarted(what: string, why: string, cause?: unknown): ShellError {
     return new ShellError('SHELL_NOT_STARTED', `the shell cannot be started: ${what}: ${why}`, { cause });
   }

@@ -8,6 +8,7 @@ import { childEnvironment } from './child-environment.js';
 import { HeadCollector } from './head-collector.js';
 import { type CommandEnd, type PersistentShell, ShellError, type ShellResult } from './persistent-shell.js';
 import { ShellConfig } from './shell-config.js';
+import { ShellMarker } from './shell-marker.js';
 import { ShellProcess } from './shell-process.js';
 
 /** The longest delay that a Node timer keeps; a longer one would fire at once. */
@@ -29,6 +30,7 @@ export class PipedShell implements PersistentShell {
     @inject(CurrentScope) scope: Scope,
     @inject(Session) private readonly session: Session,
     @inject(ShellConfig) private readonly config: ShellConfig,
+    @inject(ShellMarker) private readonly marker: ShellMarker,
   ) {
     scope.defer('persistent shell', () => this.close());
   }
@@ -101,7 +103,10 @@ export class PipedShell implements PersistentShell {
   #start(): ShellProcess {
     const { id, header } = this.session;
     try {
-      return new ShellProcess(this.#dialect, header.cwd ?? process.cwd(), childEnvironment(process.env, id));
+      return new ShellProcess(this.#dialect, header.cwd ?? process.cwd(), {
+        ...childEnvironment(process.env, id),
+        ...this.marker.environment,
+      });
     } catch (thrown) {
       throw ShellError.notStarted(this.#dialect.file, toError(thrown).message, thrown);
     }

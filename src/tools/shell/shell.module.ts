@@ -5,11 +5,15 @@ import { BashTool } from './bash-tool.js';
 import { PersistentShell } from './persistent-shell.js';
 import { PipedShell } from './piped-shell.js';
 import { ShellConfig } from './shell-config.js';
+import { ShellMarker } from './shell-marker.js';
 
 /** Provides `PersistentShell` and contributes the tool `bash`, both in each session. Consumes `Session`. */
 export const shellModule = defineModule({
   name: 'persistent-bash',
   config: ShellConfig,
+  runtime: new ContainerModule(({ bind }) => {
+    bind(ShellMarker).toSelf();
+  }),
   session: (config) =>
     new ContainerModule(({ bind }) => {
       bind(ShellConfig).toConstantValue(config);

@@ -90,16 +90,17 @@ describe('DeepSeekAdapter transport', () => {
       const baseURL = `http://user:secret@127.0.0.1:${port}/v1/`;
       expect(failureOf(await collect(call({ baseURL })))).to.deep.equal({
         code: 'TRANSPORT',
-        message: `DeepSeek API request to http://127.0.0.1:${port}/v1 failed`,
+        message: `DeepSeek API request to http://127.0.0.1:${port}/v1 failed: connect ECONNREFUSED 127.0.0.1:${port}`,
       });
     });
 
     it('tells a failed TLS handshake', async () => {
       const baseURL = server.url.replace('http:', 'https:');
-      expect(failureOf(await collect(call({ baseURL })))).to.deep.equal({
-        code: 'TRANSPORT',
-        message: `DeepSeek API request to ${baseURL} failed`,
-      });
+      const { code, message } = failureOf(await collect(call({ baseURL })));
+      expect(code).to.equal('TRANSPORT');
+      expect(message)
+        .to.match(/wrong version number/)
+        .and.to.contain(`DeepSeek API request to ${baseURL} failed: `);
     });
 
     it('tells a reset before any of the body', async () => {
@@ -125,7 +126,7 @@ describe('DeepSeekAdapter transport', () => {
       expect(said(chunks)).to.equal('a');
       expect(failureOf(chunks)).to.deep.equal({
         code: 'TRANSPORT',
-        message: `DeepSeek API stream from ${server.url} failed`,
+        message: `DeepSeek API stream from ${server.url} failed: read ECONNRESET`,
       });
     });
 

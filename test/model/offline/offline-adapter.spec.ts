@@ -40,7 +40,7 @@ describe('OfflineAdapter', () => {
   it('says how to name a script when the row names none', () => {
     for (const config of [{}, { script: '' }]) {
       expect(() => prepare('script', config))
-        .to.throw('model "script" has no script: set "script" in the config of its row, or use the model "script:PATH"')
+        .to.throw('model "script" has no script: set DSH_OFFLINE_SCRIPT to its path, or use the model "script:PATH"')
         .with.property('code', 'UNKNOWN_MODEL');
     }
   });

@@ -165,6 +165,8 @@ describe('lifetime of the persistent shell', () => {
       ['with background processes', () => shell.run('sleep 600 & (timeout 600 sleep 601 &) ; echo a')],
       ['with background processes that ignore SIGTERM', () => shell.run(`${IGNORES_TERM} & trap "" TERM`)],
       ['with one that writes all the time', () => shell.run('yes &')],
+      ['with daemons that left their session', () => shell.run('setsid sleep 602 >/dev/null 2>&1 & echo a')],
+      ['with daemons of a shell that is gone', () => shell.run('setsid sleep 603 >/dev/null 2>&1 & exit 3')],
     ];
     for (const [title, use] of states) {
       it(`leaves nothing ${title}`, async () => {

@@ -1,0 +1,56 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const MAX_PASSES = 20;
+/** A killed process ends within milliseconds; one that waits for its parent to reap it counts as ended. */
+const END_WAIT_MS = 1_000;
+const POLL_MS = 2;
+
+/**
+ * Kills every process but this one whose environment holds `entry`, as in `NAME=value`, and settles when none is left.
+ * Linux only; elsewhere it does nothing. A process that cleared its environment is not found.
+ *
+ * Passes are repeated until one finds nothing, because a process may fork while it is looked for.
+ */
+export async function killMarked(entry: string): Promise<void> {
+  if (process.platform !== 'linux') return;
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+    const found = await markedProcesses(entry);
+    if (found.length === 0) return;
+    for (const pid of found) kill(pid);
+    const deadline = performance.now() + END_WAIT_MS;
+    while (performance.now() < deadline && !(await Promise.all(found.map(hasEnded))).every(Boolean))
+      await delay(POLL_MS);
+  }
+}
+
+async function markedProcesses(entry: string): Promise<number[]> {
+  const names = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name));
+  const found = await Promise.all(
+    names.map(async (name) => {
+      try {
+        return (await readFile(`/proc/${name}/environ`)).includes(entry) ? [Number(name)] : [];
+      } catch {
+        return []; // gone meanwhile, or another user's
+      }
+    }),
+  );
+  return found.flat().filter((pid) => pid !== process.pid);
+}
+
+async function hasEnded(pid: number): Promise<boolean> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  } catch {
+    return true;
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone already, or not ours to kill.
+  }
+}

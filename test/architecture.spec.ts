@@ -11,8 +11,9 @@ const compiled = join(root, '.build', 'src');
 const DEEP_IMPORTS: readonly { readonly from: RegExp; readonly to: RegExp }[] = [
   // The catalog is where the modules are named.
   { from: /^profile\/catalog\.js$/, to: /\.module\.js$/ },
-  // The guard has to load alone, before everything else.
+  // The guard has to load alone, before everything else; the signals are caught before the rest is loaded.
   { from: /^cli\/dsh\.js$/, to: /^host\/stdout-guard\.js$/ },
+  { from: /^cli\/main\.js$/, to: /^host\/process-signals\.js$/ },
 ];
 
 /** The layer table of docs/architecture.md: folder -> folders it may import. */

@@ -25,7 +25,8 @@ export async function killMarked(entry: string): Promise<void> {
 }
 
 async function markedProcesses(entry: string): Promise<number[]> {
-  const names = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name));
+  const entries = await readdir('/proc').catch(() => []); // not mounted: nothing can be found
+  const names = entries.filter((name) => /^[0-9]+$/.test(name));
   const found = await Promise.all(
     names.map(async (name) => {
       try {

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { CodedError, describeError, LOG_FORMATS, LOG_LEVELS, packageInfo } from '../base/index.js';
+import { ProcessSignals } from '../host/process-signals.js';
 import { HELP } from './help.js';
 import type { Diagnostics } from './run.js';
 
@@ -67,8 +68,9 @@ async function launch(argv: readonly string[], stdout: Writable): Promise<number
     const { dumpProfile, loadProfile } = await import('../profile/index.js');
     return print(stdout, await dumpProfile(await loadProfile(profile)));
   }
+  const signals = new ProcessSignals();
   const { runStdioHost } = await import('../host/index.js');
-  return runStdioHost({ profile, ...diagnostics, stdout });
+  return runStdioHost({ profile, ...diagnostics, stdout, signals });
 }
 
 async function run(argv: readonly string[], stdout: Writable): Promise<number> {

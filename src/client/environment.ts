@@ -5,7 +5,8 @@ export const MARKER_VARIABLE = 'DSH_RUNTIME_MARKER';
 
 /**
  * This process's environment without the variables whose names look like credentials (`*KEY*`, `*TOKEN*`, `*SECRET*`,
- * `*PASSWORD*` and the like, in any case; the shell of the model is kept from the same names). Meant for the `env` option, with what the runtime needs added by name:
+ * `*PASSWORD*` and the like, in any case; the shell of the model is kept from the same names). Meant for the `env`
+ * option, with what the runtime needs added by name:
  *
  * ```js
  * new DeepSeekHarness({ env: { ...scrubbedParentEnv(), DEEPSEEK_API_KEY: key } });

@@ -31,8 +31,9 @@ export const abortSignal = must('an AbortSignal', (value) => {
   return typeof aborted === 'boolean' && typeof addEventListener === 'function';
 });
 
-export function listOf(each: Check): Check {
-  const list = must('an array', Array.isArray);
+/** @param what names the items: `strings` */
+export function listOf(what: string, each: Check): Check {
+  const list = must(`an array of ${what}`, Array.isArray);
   return (name, value) => {
     list(name, value);
     for (const [at, item] of (value as unknown[]).entries()) each(`${name}[${at}]`, item);

@@ -87,11 +87,11 @@ export interface TimeBounds {
   readonly disposeGraceMs: number;
 }
 
-const launchCommand: ChecksOf<LaunchCommand> = { command: text, args: listOf(anyText) };
+const launchCommand: ChecksOf<LaunchCommand> = { command: text, args: listOf('strings', anyText) };
 const clientOptions: ChecksOf<HarnessClientOptions> = {
   dshBin: text,
   profile: text,
-  patches: listOf(text),
+  patches: listOf('non-blank strings', text),
   launch: membersOf(launchCommand, ['command']),
   dshHome: text,
   processCwd: text,

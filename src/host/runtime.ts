@@ -7,9 +7,10 @@ import type { JsonRpcTransport } from '../protocol/index.js';
 import { RpcChannel, RuntimeControl } from '../rpc/index.js';
 import { MemoryChannel } from './memory-channel.js';
 
+/** How an embedded runtime is made. */
 export interface RuntimeOptions {
-  /** A shipped profile's name, or a profile. */
-  readonly profile: string | Profile;
+  /** A shipped profile's name, or a profile. Default `sdk`. */
+  readonly profile?: string | Profile;
   /** What `${env:…}` and `DSH_HOME` are read from. Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Default `warn`. */
@@ -21,7 +22,7 @@ export interface RuntimeOptions {
 }
 
 /** Makes a runtime. Nothing happens before {@link Runtime.start}. */
-export function createRuntime(options: RuntimeOptions): Runtime {
+export function createRuntime(options: RuntimeOptions = {}): Runtime {
   return new Runtime(options);
 }
 
@@ -86,7 +87,7 @@ export class Runtime {
     return this.#closing;
   }
 
-  /** Aborted when closing begins, whoever asked for it. */
+  /** Aborted when closing begins, whoever asked for it: from then on its host may bound it. */
   get closing(): AbortSignal {
     return this.#closingController.signal;
   }
@@ -98,13 +99,14 @@ export class Runtime {
 
   async #boot(): Promise<void> {
     const { env = process.env, channel } = this.#options;
-    const { profile: named } = this.#options;
+    const { profile: named = 'sdk' } = this.#options;
     const profile = typeof named === 'string' ? await loadProfile(named) : named;
     const rows = await compose(profile, catalog, { env, home: resolveHome(env) });
     this.#scope.provide(Logger, this.#logger);
     this.#scope.provide(RpcChannel, channel ?? this.#memory);
     this.#scope.provide(RuntimeControl, {
       initialized: () => setImmediate(() => void this.#warmUp()),
+      closing: () => this.#closingController.abort(),
       requestClose: (reason) => this.#requestClose(reason),
     });
     this.#scope.provide(
@@ -166,6 +168,7 @@ export class Runtime {
   }
 
   #requestClose(reason: string): void {
+    if (this.#closing !== undefined) return;
     this.#logger.info('closing', { reason });
     this.close().catch((thrown: unknown) => this.#logger.error('teardown failed', { error: thrown }));
   }

@@ -1,12 +1,14 @@
 import type { Writable } from 'node:stream';
-import { describeError, type LogFormat, type LogLevel } from '../base/index.js';
+import { describeError, type LogFormat, type LogLevel, toError } from '../base/index.js';
+import type { ProcessSignals } from './process-signals.js';
 import { createRuntime, type Runtime } from './runtime.js';
 import { StdioChannel } from './stdio-channel.js';
 
 /** Milliseconds a graceful shutdown may take, and one that follows an unhandled failure. */
 const SHUTDOWN_BUDGET_MS = 5_000;
 const CRASH_BUDGET_MS = 2_000;
-const SIGNAL_EXIT_CODES = { SIGTERM: 0, SIGINT: 130, SIGHUP: 129 } as const;
+/** What `process.exit` may take before the process is killed. */
+const EXIT_BUDGET_MS = 500;
 
 export interface StdioHostOptions {
   readonly profile: string;
@@ -14,20 +16,22 @@ export interface StdioHostOptions {
   readonly logFormat: LogFormat;
   /** The real stdout: see `guardStdout`. */
   readonly stdout: Writable;
+  readonly signals: ProcessSignals;
 }
 
 /**
  * Runs a runtime as this process (runtime §1.2, 1.8, 1.10): serves stdin and stdout until `shutdown`, end of input, a
- * lost client (exit 0), SIGTERM (0), SIGINT (130) or SIGHUP (129); a second signal exits at once. A failed boot or an unhandled
- * failure exits 1 with one line on stderr. Never returns.
+ * lost client (exit 0), or a signal; a second signal exits at once. A failed boot or an unhandled failure exits 1 with
+ * one line on stderr. Never returns.
  */
 export async function runStdioHost(options: StdioHostOptions): Promise<never> {
-  const { stdout, ...rest } = options;
+  const { stdout, signals, ...rest } = options;
+  // Whoever collects the diagnostics may go; that must not end the work.
+  process.stderr.on('error', () => undefined);
   const runtime = createRuntime({ ...rest, channel: new StdioChannel(process.stdin, stdout) });
   const exit = new ProcessExit(runtime);
   runtime.closing.addEventListener('abort', () => exit.within(SHUTDOWN_BUDGET_MS), { once: true });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    process.on(signal, () => exit.onSignal(SIGNAL_EXIT_CODES[signal]));
+  signals.handle((code, isFirst) => (isFirst ? exit.close(code) : exit.now(code)));
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (thrown: unknown) => exit.onCrash(event, thrown));
   }
@@ -36,8 +40,8 @@ export async function runStdioHost(options: StdioHostOptions): Promise<never> {
   } catch (thrown) {
     exit.onBootFailure(thrown);
   }
-  await runtime.closed.catch(() => undefined);
-  return exit.now(0);
+  await runtime.closed.catch((thrown: unknown) => process.stderr.write(`dsh: ${describeError(thrown)}\n`));
+  return exit.now();
 }
 
 /** Decides the exit code: the first cause wins. */
@@ -46,24 +50,25 @@ class ProcessExit {
 
   constructor(private readonly runtime: Runtime) {}
 
-  onSignal(code: number): void {
-    if (this.runtime.closing.aborted) process.exit(this.#code ?? code);
-    this.#close(code);
-  }
-
   onCrash(event: string, thrown: unknown): void {
     if (this.#code === 1) return;
     const stack = thrown instanceof Error ? thrown.stack : undefined;
     process.stderr.write(`dsh: ${event}: ${stack ?? describeError(thrown)}\n`);
     this.within(CRASH_BUDGET_MS);
     this.#code = 1;
-    this.#close(1);
+    this.close(1);
   }
 
   onBootFailure(thrown: unknown): void {
     if (this.#code !== undefined) return;
-    process.stderr.write(`dsh: ${describeError(thrown)}\n`);
+    process.stderr.write(`dsh: ${toError(thrown).message}\n`);
     this.#code = 1;
+  }
+
+  /** Begins a graceful shutdown; how it went is told by {@link Runtime.closed}. */
+  close(code: number): void {
+    this.#code ??= code;
+    this.runtime.close().catch(() => undefined);
   }
 
   /** Closing that takes longer is cut short, naming what it waits for. */
@@ -71,16 +76,22 @@ class ProcessExit {
     setTimeout(() => {
       const waiting = this.runtime.pending.join(', ');
       process.stderr.write(`dsh: shutdown took longer than ${budgetMs} ms, waiting for: ${waiting}\n`);
-      process.exit(this.#code ?? 0);
+      this.now();
     }, budgetMs).unref();
   }
 
-  now(code: number): never {
+  now(code = 0): never {
+    if (process.getActiveResourcesInfo().some((resource) => resource.startsWith('FSReq'))) killAfter(EXIT_BUDGET_MS);
     process.exit(this.#code ?? code);
   }
+}
 
-  #close(code: number): void {
-    this.#code ??= code;
-    this.runtime.close().catch((thrown: unknown) => process.stderr.write(`dsh: ${describeError(thrown)}\n`));
-  }
+/** By another process: `process.exit` waits for file operations, and some never return. POSIX only. */
+function killAfter(ms: number): void {
+  if (process.platform === 'win32') return;
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  const script = `sleep ${ms / 1_000}; kill -9 ${process.pid} 2>/dev/null`;
+  spawn('/bin/sh', ['-c', script], { detached: true, stdio: 'ignore' })
+    .on('error', () => undefined)
+    .unref();
 }

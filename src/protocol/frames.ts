@@ -7,6 +7,7 @@ export type FrameId = string | number;
 
 /** How every frame of ours begins, and what is searched for in a line of junk with a frame glued to it (decision 7). */
 const OPENING = '{"jsonrpc":"2.0"';
+const BRACE = 0x7b;
 
 /** `id` needs no escaping. It stands before `params`, so that a reader can answer even what it will not read. */
 export function encodeRequest(id: string, method: string, params: object): string {
@@ -58,6 +59,8 @@ function stringifyOrDrop(value: unknown): string | undefined {
 
 /** The object on a line, else undefined: not JSON, or `null`, an array, a scalar. */
 export function parseObject(text: string): JsonObject | undefined {
+  // Most junk ends here: a flood of it would keep the parser busy throwing.
+  if (text.charCodeAt(0) !== BRACE && text.trimStart().charCodeAt(0) !== BRACE) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;

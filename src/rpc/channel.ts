@@ -14,6 +14,8 @@ export const ServerTransport = serviceId<JsonRpcTransport>('ServerTransport');
 export interface RuntimeControl {
   /** The client has been answered for the first time: warm up. Returns at once. */
   initialized(): void;
+  /** Closing has begun on request: from now on it is bounded, whatever hangs. Returns at once. */
+  closing(): void;
   /** The conversation is over: close the runtime. Idempotent, returns at once. */
   requestClose(reason: string): void;
 }

@@ -1,4 +1,5 @@
 import { ValidateBy } from 'class-validator';
+import { freezeJson, toError } from '../base/index.js';
 import type { ParamsViolation } from '../protocol/index.js';
 import type { ViolationLocator } from './params-guard.js';
 
@@ -33,7 +34,17 @@ function judgeBlock(block: unknown, path: string): ParamsViolation[] {
   if (isDeeperThan(block, MAX_BLOCK_DEPTH)) {
     return [violation(path, 'maxDepth', `${path} must not be nested deeper than ${MAX_BLOCK_DEPTH} levels`)];
   }
-  return [];
+  return judgeNumbers(block, path);
+}
+
+/** JSON text can hold numbers that no event can: `1e400` and `-0`. */
+function judgeNumbers(block: object, path: string): ParamsViolation[] {
+  try {
+    freezeJson(block, path);
+    return [];
+  } catch (thrown) {
+    return [violation(path, 'isJson', toError(thrown).message)];
+  }
 }
 
 /** Breadth first, so that depth costs no stack. */

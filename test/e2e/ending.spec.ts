@@ -8,11 +8,12 @@ import { isEvent, type SessionEvent } from '../../src/protocol/index.js';
 import { assertBalanced, type Heard } from '../support/balanced-events.js';
 import type { ServerAnswer } from '../support/deepseek-server.js';
 import { Lab } from '../support/lab.js';
-import { eventually, isAlive, processesWith } from '../support/processes.js';
+import { eventually, isAlive, processesWith, uniqueNap } from '../support/processes.js';
 import type { RawRuntime } from '../support/raw-runtime.js';
 
 const streaming: ServerAnswer = { raw: ['data: {"choices":[{"delta":{"content":"partial"}}]}\n\n'], ending: 'stall' };
-const inShell: ServerAnswer = { toolCalls: [{ name: 'bash', arguments: { command: 'echo up; sleep 987654' } }] };
+const nap = uniqueNap();
+const inShell: ServerAnswer = { toolCalls: [{ name: 'bash', arguments: { command: `echo up; ${nap}` } }] };
 
 /** How a client can end a runtime, and the exit code that follows. */
 const ENDINGS: readonly [string, (runtime: RawRuntime) => void, number][] = [
@@ -50,7 +51,7 @@ describe('the end of a runtime', () => {
         const runtime = await lab.initialized();
         await runtime.prompt('s', 'go');
         await runtime.event(type);
-        if (type === 'tool/call') await eventually(() => processesWith('sleep 987654').length > 0);
+        if (type === 'tool/call') await eventually(() => processesWith(nap).length > 0);
         end(runtime);
         expect(await runtime.ended).to.deep.equal({ code, signal: null });
 
@@ -60,7 +61,7 @@ describe('the end of a runtime', () => {
         expect(runtime.events).to.deep.equal(stored);
         expect(runtime.notifications.at(-1)?.params).to.deep.equal({ sessionId: 's', status: 'idle' });
         if (how === 'shutdown') expect(runtime.frames.at(-1)).to.deep.equal({ jsonrpc: '2.0', id: 'bye', result: {} });
-        expect(processesWith('sleep 987654')).to.deep.equal([]);
+        expect(processesWith(nap)).to.deep.equal([]);
         expect(runtime.stderr).to.equal('');
       });
     }
@@ -68,7 +69,7 @@ describe('the end of a runtime', () => {
 
   it('shutdown after the shell was used needs no rung of the ladder and leaves nothing (J5)', async () => {
     lab = await Lab.open(
-      { toolCalls: [{ name: 'bash', arguments: { command: 'setsid sleep 876543 & sleep 876543 & echo $$' } }] },
+      { toolCalls: [{ name: 'bash', arguments: { command: `setsid ${nap} & ${nap} & echo $$` } }] },
       { text: 'ok' },
     );
     const runtime = await lab.initialized();
@@ -80,7 +81,7 @@ describe('the end of a runtime', () => {
     expect(await runtime.request('shutdown')).to.deep.equal({});
     expect(await runtime.ended).to.deep.equal({ code: 0, signal: null });
     expect(isAlive(shell)).to.equal(false);
-    expect(processesWith('sleep 876543')).to.deep.equal([]);
+    expect(processesWith(nap)).to.deep.equal([]);
   });
 
   it('answers a second shutdown like the first, and refuses prompts meanwhile', async () => {
@@ -151,26 +152,23 @@ describe('the end of a runtime', () => {
   });
 
   it('exits by itself, with its tools, when its host is killed (B6)', async () => {
-    lab = await Lab.open({ toolCalls: [{ name: 'bash', arguments: { command: 'sleep 765432' } }] });
+    lab = await Lab.open({ toolCalls: [{ name: 'bash', arguments: { command: nap } }] });
     const { root } = packageInfo();
     const script = `
       import { DeepSeekHarness } from ${JSON.stringify(join(root, 'dist/client/index.js'))};
       const harness = new DeepSeekHarness(${JSON.stringify(lab.options)});
       await harness.run('go');`;
     const host = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
-    await eventually(() => processesWith('sleep 765432').length > 0);
+    await eventually(() => processesWith(nap).length > 0);
     const runtimes = processesWith('dsh.js').filter((pid) => isAlive(pid));
     expect(runtimes).not.to.deep.equal([]);
     host.kill('SIGKILL');
-    await eventually(() => processesWith('sleep 765432').length === 0);
+    await eventually(() => processesWith(nap).length === 0);
     await eventually(async () => closing(await lab.storedEvents()) !== undefined);
   });
 
   it('rejects the run with exit facts when the runtime is killed in mid-stream, and leaves no tool behind', async () => {
-    lab = await Lab.open(
-      { toolCalls: [{ name: 'bash', arguments: { command: 'sleep 654321 & echo started' } }] },
-      streaming,
-    );
+    lab = await Lab.open({ toolCalls: [{ name: 'bash', arguments: { command: `${nap} & echo started` } }] }, streaming);
     const harness = lab.harness();
     const failure = await harness
       .run('go', {
@@ -187,15 +185,63 @@ describe('the end of a runtime', () => {
     expect(failure).to.be.instanceOf(TransportClosedError);
     expect(failure).to.have.property('signal', 'SIGKILL');
     await harness.close();
-    expect(processesWith('sleep 654321')).to.deep.equal([]);
+    expect(processesWith(nap)).to.deep.equal([]);
     expect((await lab.storedEvents()).at(-1)?.type).to.equal('assistant/chunk');
   });
 
-  it('a second signal ends a shutdown that waits', async () => {
-    lab = await Lab.open();
+  it('takes a SIGTERM after the end of stdin as the first signal: the turn is closed, the tool ended', async () => {
+    lab = await Lab.open({ toolCalls: [{ name: 'bash', arguments: { command: `trap '' TERM; ${nap}` } }] });
     const runtime = await lab.initialized();
+    await runtime.prompt('s', 'go');
+    await eventually(() => processesWith(nap).length > 0);
+    runtime.child.stdin.end();
     runtime.child.kill('SIGTERM');
-    runtime.child.kill('SIGTERM');
+    expect(await runtime.ended).to.deep.equal({ code: 0, signal: null });
+    expect(processesWith(nap)).to.deep.equal([]);
+    assertClosed(await lab.storedEvents());
+  });
+
+  describe('when nobody reads its output', () => {
+    /** A runtime with more to say than the pipe holds, to a client that does not listen. */
+    async function deaf(): Promise<RawRuntime> {
+      const chunk = 'data: {"choices":[{"delta":{"content":"text "}}]}\n\n';
+      lab = await Lab.open({ raw: Array.from({ length: 20_000 }, () => chunk), ending: 'stall' });
+      const runtime = await lab.initialized();
+      await runtime.prompt('s', 'go');
+      runtime.child.stdout.pause();
+      await eventually(async () => (await lab.storedEvents()).length > 20_000);
+      return runtime;
+    }
+
+    it('waits within its budget and says for what', async () => {
+      const runtime = await deaf();
+      runtime.child.stdin.end();
+      await new Promise((resolve) => runtime.child.once('exit', resolve));
+      expect(runtime.child.exitCode).to.equal(0);
+      await eventually(() => /shutdown took longer than 5000 ms, waiting for: SDK server/.test(runtime.stderr));
+      assertClosed(await lab.storedEvents());
+    });
+
+    it('ends at once on a second signal', async () => {
+      const runtime = await deaf();
+      runtime.child.kill('SIGINT');
+      await eventually(async () => closing(await lab.storedEvents()) !== undefined);
+      runtime.child.kill('SIGINT');
+      await new Promise((resolve) => runtime.child.once('exit', resolve));
+      expect(runtime.child.exitCode).to.equal(130);
+      expect(runtime.stderr).not.to.contain('took longer');
+    });
+  });
+
+  it('lives on when nobody reads its diagnostics any more', async () => {
+    lab = await Lab.open({ text: 'ok' });
+    const runtime = await lab.initialized();
+    runtime.child.stderr.destroy();
+    runtime.write('junk that is reported');
+    await runtime.prompt('s', 'go');
+    await runtime.idle('s');
+    runtime.write('more junk');
+    expect(await runtime.request('shutdown')).to.deep.equal({});
     expect((await runtime.ended).code).to.equal(0);
   });
 });

@@ -154,8 +154,9 @@ describe('a turn, end to end', () => {
 
   it('says what keeps it from the server', async () => {
     lab = await Lab.open();
+    const harness = lab.harness();
     await lab.server.stop();
-    const { error } = await lab.harness().run('x');
+    const { error } = await harness.run('x');
     expect(error?.code).to.equal('TRANSPORT');
     expect(error?.message).to.match(/^DeepSeek API request to http:\/\/127\.0\.0\.1:\d+ failed: .*ECONNREFUSED/);
   });

@@ -161,6 +161,15 @@ describe('the wire', () => {
         ['s', [{ type: 'image', data: '', mimeType: 'image/png' }], 'contentBlocks[0]'],
         ['s', [nested], 'contentBlocks[0]'],
       ];
+      runtime.write(
+        '{"id":"huge","method":"session/prompt","params":{"sessionId":"s","contentBlocks":[{"type":"x","v":1e400}]}}',
+        '{"id":"minus","method":"session/prompt","params":{"sessionId":"s","contentBlocks":[{"type":"x","v":-0}]}}',
+      );
+      for (const id of ['huge', 'minus']) {
+        const { error } = await runtime.frame((frame) => frame.id === id);
+        expect(error).to.have.property('code', -32602);
+        expect(error?.message).to.contain('contentBlocks[0].v is ');
+      }
       for (const [sessionId, contentBlocks, path] of refused) {
         const { error } = await runtime.call('session/prompt', { sessionId, contentBlocks });
         expect(error?.code, path).to.equal(-32602);

@@ -72,11 +72,12 @@ export class Lab {
     return files.filter((file) => file.endsWith('.jsonl')).map((file) => join(root, file));
   }
 
-  /** The events of the only session log, as stored. */
+  /** The events of the only session log, as stored; while it is written, the complete ones. */
   async storedEvents(): Promise<SessionEvent[]> {
     const [log] = await this.logs();
     if (log === undefined) return [];
-    const [, ...lines] = (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '');
+    const text = await readFile(log, 'utf8');
+    const [, ...lines] = text.slice(0, text.lastIndexOf('\n')).split('\n');
     return lines.map((line) => JSON.parse(line) as SessionEvent);
   }
 

@@ -28,11 +28,16 @@ export class SessionPromptHandler implements MethodHandler<SessionPromptParamsDt
 
   async handle({ sessionId, contentBlocks }: SessionPromptParamsDto): Promise<SessionPromptResult> {
     const { cwd, route } = this.state.require();
-    const agent = await this.agents.open({ id: sessionId, cwd, route });
     const messageId = randomUUID();
     // Judged by the guard; block types that nobody here knows travel verbatim.
     const content = contentBlocks as unknown as readonly ContentBlock[];
-    await agent.followup({ id: messageId, role: 'user', content, source: { kind: 'user' } });
+    try {
+      const agent = await this.agents.open({ id: sessionId, cwd, route });
+      await agent.followup({ id: messageId, role: 'user', content, source: { kind: 'user' } });
+    } catch (thrown) {
+      this.state.assertOpen();
+      throw thrown;
+    }
     return { messageId };
   }
 }

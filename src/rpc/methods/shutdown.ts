@@ -31,6 +31,7 @@ export class ShutdownHandler implements MethodHandler<ShutdownParamsDto, Record<
 
   async #shutdown(): Promise<Record<string, never>> {
     this.state.close();
+    this.control.closing();
     try {
       await this.agents.closeAll();
       return {};

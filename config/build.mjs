@@ -18,14 +18,14 @@ execFileSync(process.execPath, [tsc, '-p', join(root, 'config', 'tsconfig.build.
 
 mkdirSync(join(dist, 'profiles'), { recursive: true });
 for (const file of readdirSync(join(root, 'config', 'profiles'))) {
-  const profile = parse(readFileSync(join(root, 'config', 'profiles', file), 'utf8'));
-  writeFileSync(join(dist, 'profiles', `${basename(file, '.yml')}.json`), JSON.stringify(profile));
+  const name = basename(file, '.yml');
+  writeFileSync(join(dist, 'profiles', `${name}.json`), JSON.stringify(readProfile(name)));
 }
 
-// Bundled after tsc, which has lowered the decorators. What start-up does not need stays in chunks of its own.
 // A start does not need these; looked up on first use, they are not loaded by it.
 const lazyBuiltins = ['node:child_process', 'node:crypto', 'node:net'];
 
+// Bundled after tsc, which has lowered the decorators. What start-up does not need stays in chunks of its own.
 await build({
   entryPoints: [join(dist, 'cli', 'dsh.js')],
   outdir: join(dist, 'bin'),
@@ -44,6 +44,13 @@ await build({
   },
 });
 chmodSync(join(dist, 'bin', 'dsh.js'), 0o755);
+
+/** The rows of what it extends come first. */
+function readProfile(name) {
+  const text = readFileSync(join(root, 'config', 'profiles', `${name}.yml`), 'utf8');
+  const { extends: parent, rows, ...rest } = parse(text);
+  return { ...rest, rows: parent === undefined ? rows : [...readProfile(parent).rows, ...rows] };
+}
 
 function makeLazy(api) {
   api.onResolve({ filter: /^node:/ }, ({ path }) =>

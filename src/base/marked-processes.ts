@@ -1,6 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Carried by a runtime and everything it starts, so that whoever started it can find what outlives it. */
+export const RUNTIME_MARKER = 'DSH_RUNTIME_MARKER';
+
 const MAX_PASSES = 20;
 /** A killed process ends within milliseconds; one that waits for its parent to reap it counts as ended. */
 const END_WAIT_MS = 1_000;

@@ -1,7 +1,4 @@
-import { isCredentialName } from '../base/index.js';
-
-/** Carried by the runtime and everything it starts, so that what outlives a killed runtime can be found. */
-export const MARKER_VARIABLE = 'DSH_RUNTIME_MARKER';
+import { isCredentialName, RUNTIME_MARKER } from '../base/index.js';
 
 /**
  * This process's environment without the variables whose names look like credentials (`*KEY*`, `*TOKEN*`, `*SECRET*`,
@@ -15,7 +12,7 @@ export const MARKER_VARIABLE = 'DSH_RUNTIME_MARKER';
 export function scrubbedParentEnv(): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && name !== MARKER_VARIABLE && !isCredentialName(name)) kept[name] = value;
+    if (value !== undefined && name !== RUNTIME_MARKER && !isCredentialName(name)) kept[name] = value;
   }
   return kept;
 }

@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../base/index.js';
 import type { TransportDiagnostic } from '../protocol/index.js';
 import {
   anyText,
@@ -121,11 +122,9 @@ export function checkOptions(options: HarnessClientOptions): void {
   }
 }
 
-const longestTimer = 2 ** 31 - 1;
-
 /** Milliseconds as a timer takes them. */
 export function timerMs(milliseconds: number): number {
-  return Math.min(milliseconds, longestTimer);
+  return Math.min(milliseconds, MAX_TIMER_MS);
 }
 
 export function timeBounds(options: HarnessClientOptions): TimeBounds {

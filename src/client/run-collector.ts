@@ -1,3 +1,4 @@
+import { isObject } from '../base/index.js';
 import {
   type ContentBlock,
   type HarnessNotification,
@@ -112,8 +113,4 @@ function checkEvent(params: SessionEventNotification): void {
 
 function isEventLike(event: unknown): event is SessionEvent {
   return isObject(event) && typeof event.type === 'string';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

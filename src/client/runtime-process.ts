@@ -2,9 +2,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { Deferred, killMarked } from '../base/index.js';
+import { Deferred, killMarked, RUNTIME_MARKER } from '../base/index.js';
 import { settlesWithin } from './bounds.js';
-import { MARKER_VARIABLE } from './environment.js';
 import type { LaunchPlan } from './launch.js';
 import { StderrTail } from './stderr-tail.js';
 import { killGroup } from './survivors.js';
@@ -39,7 +38,7 @@ export class RuntimeProcess {
   constructor(plan: LaunchPlan) {
     this.#child = spawn(plan.command, plan.args, {
       cwd: plan.cwd,
-      env: { ...plan.env, [MARKER_VARIABLE]: this.#marker },
+      env: { ...plan.env, [RUNTIME_MARKER]: this.#marker },
       stdio: 'pipe',
       detached: isPosix,
       windowsHide: true,
@@ -119,7 +118,7 @@ export class RuntimeProcess {
     const { pid } = this.#child;
     if (pid !== undefined) {
       await killGroup(pid);
-      await killMarked(`${MARKER_VARIABLE}=${this.#marker}`);
+      await killMarked(`${RUNTIME_MARKER}=${this.#marker}`);
       await this.#pipesClose();
     }
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy();

@@ -8,15 +8,16 @@ export async function parseJsonSchema(schema: JsonSchemaConfig, raw: unknown): P
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw new ConfigError([{ path: '', message: 'config must be a mapping' }]);
   }
-  const isEmpty = Object.keys(raw).length === 0;
-  if (isEmpty && Object.keys((schema as { properties?: object }).properties ?? {}).length === 0) return {};
   const { default: ajv } = await import('ajv');
   const config = structuredClone(raw);
   const validate = new ajv.Ajv({ allErrors: true, useDefaults: true, strict: false }).compile(schema);
   if (!validate(config)) {
     throw new ConfigError(
       (validate.errors ?? []).map((error) => ({
-        path: error.instancePath.slice(1).replaceAll('/', '.'),
+        path: error.instancePath
+          .replaceAll(/\/(\d+)/g, '[$1]')
+          .replaceAll('/', '.')
+          .replace(/^\./, ''),
         message: `${error.message ?? 'is invalid'}${describeParams(error.params)}`,
       })),
     );

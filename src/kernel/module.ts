@@ -1,4 +1,5 @@
 import type { ContainerModule, Newable } from 'inversify';
+import { ConfigError } from './config-error.js';
 import { parseDto } from './dto-config.js';
 import { type JsonSchemaConfig, parseJsonSchema } from './json-schema-config.js';
 
@@ -52,9 +53,14 @@ function part<C>(
   return typeof of === 'function' ? of(config) : of;
 }
 
+function refuseConfig(raw: unknown): object {
+  const keys = typeof raw === 'object' && raw !== null ? Object.keys(raw) : ['config'];
+  if (keys.length === 0) return {};
+  throw new ConfigError(keys.map((path) => ({ path, message: 'is unknown: the module takes no config' })));
+}
+
 async function parseConfig<C extends object>(spec: ModuleSpec<C>, raw: unknown): Promise<object> {
   const { config } = spec;
-  if (config === undefined)
-    return parseJsonSchema({ type: 'object', properties: {}, additionalProperties: false }, raw);
+  if (config === undefined) return refuseConfig(raw);
   return typeof config === 'function' ? parseDto(config, raw) : parseJsonSchema(config, raw);
 }

@@ -1,4 +1,4 @@
-import { Container, type ContainerModule, type Newable, type ServiceIdentifier } from 'inversify';
+import { Container, type ContainerModule, type ServiceIdentifier } from 'inversify';
 import { type Teardown, TeardownStack } from '../base/index.js';
 import { fence, recordBindings } from './module-wrappers.js';
 import { isContributionPoint, serviceId } from './tokens.js';
@@ -14,7 +14,6 @@ export class Scope {
   readonly #container: Container;
   readonly #bound = new Set<ServiceIdentifier>();
   readonly #teardown = new TeardownStack();
-  readonly #aborted = new AbortController();
   readonly name: string;
 
   private constructor(name: string, parent: Container | undefined) {
@@ -74,21 +73,6 @@ export class Scope {
     return this.#container.getAll(id, { chained: true });
   }
 
-  isBound(id: ServiceIdentifier): boolean {
-    return this.#container.isBound(id);
-  }
-
-  /** Binds `type` to itself if it is not bound yet, and returns its singleton: for a root that nothing else binds. */
-  build<T extends object>(type: Newable<T>): T {
-    if (!this.#container.isCurrentBound(type)) this.#container.bind(type).toSelf();
-    return this.#container.get(type);
-  }
-
-  /** Aborted when `close()` begins, before any teardown runs. */
-  get signal(): AbortSignal {
-    return this.#aborted.signal;
-  }
-
   /** See {@link TeardownStack.defer}. */
   defer(label: string, run: Teardown): () => void {
     return this.#teardown.defer(label, run);
@@ -101,7 +85,6 @@ export class Scope {
 
   /** See {@link TeardownStack.close}. */
   close(): Promise<void> {
-    this.#aborted.abort();
     return this.#teardown.close();
   }
 }

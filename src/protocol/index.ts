@@ -60,6 +60,7 @@ export {
   type SubagentFinishedNotification,
   type SubagentStartedNotification,
 } from './methods.js';
+export { sessionIdProblem } from './session-id.js';
 export type {
   JsonRpcTransport,
   JsonRpcTransportOptions,

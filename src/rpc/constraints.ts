@@ -1,6 +1,5 @@
 import { ValidateBy, type ValidationOptions } from 'class-validator';
-
-const MAX_SESSION_ID_BYTES = 1_024;
+import { sessionIdProblem } from '../protocol/index.js';
 
 export function IsNonEmptyString(options?: ValidationOptions): PropertyDecorator {
   return ValidateBy(
@@ -16,19 +15,9 @@ export function IsPositiveSafeInteger(options?: ValidationOptions): PropertyDeco
   );
 }
 
-/** Decision 13: 1–1,024 bytes of UTF-8, so no lone surrogate. */
 export function IsSessionId(): PropertyDecorator {
   return ValidateBy(
-    {
-      name: 'isSessionId',
-      validator: {
-        validate: (value) =>
-          typeof value === 'string' &&
-          value !== '' &&
-          value.isWellFormed() &&
-          Buffer.byteLength(value) <= MAX_SESSION_ID_BYTES,
-      },
-    },
-    { message: `$property must be a string of 1 to ${MAX_SESSION_ID_BYTES} bytes of well-formed UTF-8` },
+    { name: 'isSessionId', validator: { validate: (value) => sessionIdProblem(value) === undefined } },
+    { message: (args) => `$property ${sessionIdProblem(args.value)}` },
   );
 }

@@ -2,12 +2,12 @@ import { inject, injectable } from 'inversify';
 import { CodedError } from '../base/index.js';
 import { CurrentScope, type Scope } from '../kernel/index.js';
 import { Logger } from '../logging/index.js';
+import { sessionIdProblem } from '../protocol/index.js';
 import { LiveSession } from './live-session.js';
 import { LogWriter, type WriteScheduler } from './log-writer.js';
 import { Notifications } from './notifications.js';
 import { type SessionHeader, SessionRepository } from './repository.js';
 import type { Session, SessionInit, SessionStore } from './session.js';
-import { requireSessionId } from './session-id.js';
 
 /**
  * The live sessions, and the writes they owe. What was appended in a tick is written at its end, by the wire's
@@ -41,7 +41,8 @@ export class LiveSessionStore implements SessionStore {
   async create(init: SessionInit): Promise<Session> {
     if (this.#closing) throw new CodedError('RUNTIME_CLOSING', 'the runtime is closing');
     const { id } = init;
-    requireSessionId(id);
+    const problem = sessionIdProblem(id);
+    if (problem !== undefined) throw new CodedError('INVALID_SESSION_ID', `session id ${problem}`);
     if (this.#live.has(id) || this.#opening.has(id)) {
       throw new CodedError('SESSION_LIVE', `session ${JSON.stringify(id)} is live in this runtime already`);
     }

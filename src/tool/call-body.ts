@@ -1,10 +1,7 @@
-import { Deferred } from '../base/index.js';
+import { Deferred, MAX_TIMER_MS } from '../base/index.js';
 import type { JsonObject } from '../protocol/index.js';
 import { AbortError, ToolTimeoutError } from './errors.js';
 import type { Tool, ToolCallContext } from './tool.js';
-
-/** The longest delay that a Node timer keeps; a longer one would fire at once. */
-const MAX_DELAY_MS = 0x7fff_ffff;
 
 /**
  * Runs a tool's body and gives its value.
@@ -37,7 +34,7 @@ async function runFor(timeoutMs: number, tool: Tool, args: JsonObject, call: Too
       expired.reject(timeout);
       controller.abort(timeout);
     },
-    Math.min(timeoutMs, MAX_DELAY_MS),
+    Math.min(timeoutMs, MAX_TIMER_MS),
   );
   try {
     // The race also observes the rejection of a body that settles too late.

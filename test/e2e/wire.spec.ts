@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { isEvent } from '../../src/protocol/index.js';
 import { Lab } from '../support/lab.js';
@@ -101,6 +102,15 @@ describe('the wire', () => {
       ).to.have.nested.property('serverInfo.name', 'deepseek-harness-sdk-runtime');
     });
 
+    it('ignores members it does not know, whatever they are called (decision 4)', async () => {
+      lab = await Lab.open();
+      const runtime = lab.raw();
+      const known = `"cwd":${JSON.stringify(lab.cwd)},"provider":"offline","model":"demo"`;
+      const foreign = `"__proto__":{"cwd":"/nowhere"},"constructor":5,"toString":null,"handle":{},"capabilities":{"x":1}`;
+      runtime.write(`{"id":1,"method":"initialize","params":{${foreign},${known}}}`);
+      expect((await runtime.frame(({ id }) => id === 1)).result).to.have.property('serverInfo');
+    });
+
     it('gives the same answer to the same params and refuses others (decision 8)', async () => {
       lab = await Lab.open();
       const runtime = lab.raw();
@@ -194,7 +204,7 @@ describe('the wire', () => {
       );
       await runtime.idle('s');
       const [log = ''] = await lab.logs();
-      const stored = (await import('node:fs')).readFileSync(log, 'utf8');
+      const stored = readFileSync(log, 'utf8');
       expect(stored).to.contain(`"content":[${block}]`);
     });
 
@@ -253,11 +263,13 @@ describe('the wire', () => {
       }
       const [, five = 0, twenty = 0] = times;
       expect(twenty / five).to.be.lessThan(12);
+      // Read, kept as message, logged and sent twice, and asked of the model: some copies of it, however lazy the collector.
+      const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${runtime.child.pid}/status`, 'utf8'))?.[1]) / 1024;
+      expect(peak).to.be.within(40, 60 + 20 * 20);
     });
   });
 
   it('has every event in the log before it is on the wire', async () => {
-    const { readFileSync } = await import('node:fs');
     lab = await Lab.open({ text: 'a long answer in many pieces', chunkSize: 1 });
     const runtime = await lab.initialized();
     let log: string | undefined;

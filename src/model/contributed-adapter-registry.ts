@@ -66,7 +66,7 @@ export class ContributedAdapterRegistry implements AdapterRegistry {
       ...call,
       stream: (request: ModelRequest) =>
         guardStream(
-          () => call.stream({ ...request, messages: projectHistory(request.messages, target) }),
+          () => call.stream(Object.freeze({ ...request, messages: projectHistory(request.messages, target) })),
           request.signal,
         ),
     };

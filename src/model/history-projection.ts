@@ -8,13 +8,15 @@ export interface HistoryTarget {
 
 /**
  * The history as one adapter may see it (core §5.1): images become a line of text for a model that reads none, and
- * replay state goes back only to the provider that made it. Messages that need no change are passed by reference.
+ * replay state goes back only to the provider that made it. Messages that need no change are passed by reference. The
+ * list is frozen.
  */
 export function projectHistory(messages: readonly Message[], target: HistoryTarget): readonly Message[] {
-  return messages.map((message) => {
+  const projected = messages.map((message) => {
     const own = withoutForeignReplayState(message, target.provider);
     return target.readsImages || !own.content.some(holdsImage) ? own : withoutImages(own);
   });
+  return Object.freeze(projected);
 }
 
 function withoutForeignReplayState(message: Message, provider: string): Message {

@@ -19,11 +19,16 @@ export function codeOfHttpStatus(status: number, error: ProviderError = {}): str
   return `HTTP_${status}`;
 }
 
-/** The failure code of an error that a provider reports inside a stream it began with status 200. */
-export function codeOfStreamError(error: ProviderError): string {
+/**
+ * The failure code of an error that a provider reports under status 200, in a stream or in place of one: that of the
+ * status which the error names or its words stand for, else of the status `otherwise`.
+ */
+export function codeOfReportedError(error: ProviderError, otherwise: number): string {
   const status = Number(error.code);
   if (status >= 400 && status < 600) return codeOfHttpStatus(status, error);
-  return codeOfHttpStatus(RATE_LIMIT.test(wordsOf(error)) ? 429 : 500, error);
+  const words = wordsOf(error);
+  const worded = WORDED_STATUSES.find(([pattern]) => pattern.test(words))?.[1];
+  return codeOfHttpStatus(worded ?? otherwise, error);
 }
 
 /** One searchable line a field: `insufficient_quota` reads as `insufficient quota`. */
@@ -49,4 +54,8 @@ const CONTEXT_CAPACITY = new RegExp(
     "exceeds? (?:the )?(?:model(?:'s)? )?(?:maximum )?context",
   ].join('|'),
 );
-const RATE_LIMIT = /rate limit|too many requests/;
+const WORDED_STATUSES: readonly (readonly [pattern: RegExp, status: number])[] = [
+  [/rate limit|too many requests/, 429],
+  [/overload|over capacity|service (?:is )?(?:temporarily )?unavailable|(?:server|internal) error/, 503],
+  [/authentication (?:error|fail)|(?:invalid|incorrect) api key|unauthori[sz]ed/, 401],
+];

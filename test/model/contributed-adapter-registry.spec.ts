@@ -124,6 +124,18 @@ describe('ContributedAdapterRegistry', () => {
       return call.stream(modelRequest({ config: call.config, ...request }));
     }
 
+    it('hands the adapter a request that is frozen', async () => {
+      let seen: ModelRequest | undefined;
+      await collect(
+        run(async function* (request) {
+          seen = request;
+          yield [...HELLO, ...END];
+        }),
+      );
+      expect(seen).to.be.frozen;
+      expect(seen?.messages).to.be.frozen;
+    });
+
     it('passes a whole answer through', async () => {
       const chunks = await collect(
         run(async function* () {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { codeOfHttpStatus, codeOfStreamError, type ProviderError } from '../../src/model/http-failure.js';
+import { codeOfHttpStatus, codeOfReportedError, type ProviderError } from '../../src/model/http-failure.js';
 
 describe('codeOfHttpStatus', () => {
   const cases: readonly (readonly [status: number, error: ProviderError, code: string])[] = [
@@ -36,18 +36,27 @@ describe('codeOfHttpStatus', () => {
   }
 });
 
-describe('codeOfStreamError', () => {
-  const cases: readonly (readonly [error: ProviderError, code: string])[] = [
+describe('codeOfReportedError', () => {
+  const cases: readonly (readonly [error: ProviderError, code: string, refused?: string])[] = [
     [{ code: '503', message: 'overloaded' }, 'SERVER'],
     [{ code: '429' }, 'RATE_LIMIT'],
     [{ type: 'rate_limit_error' }, 'RATE_LIMIT'],
     [{ message: 'insufficient quota' }, 'QUOTA'],
     [{ type: 'overloaded_error', message: 'Overloaded' }, 'SERVER'],
-    [{}, 'SERVER'],
+    [{ message: 'Service is temporarily unavailable' }, 'SERVER'],
+    [{ type: 'server_error' }, 'SERVER'],
+    [{ code: '529' }, 'SERVER'],
+    [{ code: 'invalid_api_key' }, 'AUTH'],
+    [{ type: 'authentication_error' }, 'AUTH'],
+    [{ code: '404' }, 'HTTP_404'],
+    [{ code: '200' }, 'SERVER', 'INVALID_REQUEST'],
+    [{ code: 'context_length_exceeded' }, 'SERVER', 'CONTEXT_WINDOW_EXCEEDED'],
+    [{}, 'SERVER', 'INVALID_REQUEST'],
   ];
-  for (const [error, code] of cases) {
-    it(`maps ${JSON.stringify(error)} to ${code}`, () => {
-      expect(codeOfStreamError(error)).to.equal(code);
+  for (const [error, code, refused = code] of cases) {
+    it(`maps ${JSON.stringify(error)} to ${code}, and to ${refused} where no stream began`, () => {
+      expect(codeOfReportedError(error, 500)).to.equal(code);
+      expect(codeOfReportedError(error, 400)).to.equal(refused);
     });
   }
 });

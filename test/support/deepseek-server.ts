@@ -28,6 +28,9 @@ export interface ServerAnswer {
    */
   readonly raw?: Iterable<string | Uint8Array | Promise<unknown>>;
 
+  /** The bytes of the whole answer, its head too, in place of all else; may be none. Default ending: `cut`. */
+  readonly wire?: string;
+
   /** Default 200; with anything else `body` is the whole answer. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -168,11 +171,13 @@ export class DeepSeekServer {
     this.#changed();
     const answer = this.#answers.shift() ?? this.respond?.(recorded) ?? NO_ANSWER;
     await answer.hold;
-    await write(answer, response);
-    ours = answer.ending === 'reset' || answer.ending === 'cut';
-    if (answer.ending === 'reset') request.socket.resetAndDestroy();
-    else if (answer.ending === 'cut') request.socket.end();
-    else if (answer.ending !== 'stall') response.end();
+    if (answer.wire === undefined) await write(answer, response);
+    else request.socket.write(answer.wire);
+    const ending = answer.ending ?? (answer.wire === undefined ? 'end' : 'cut');
+    ours = ending === 'reset' || ending === 'cut';
+    if (ending === 'reset') request.socket.resetAndDestroy();
+    else if (ending === 'cut') request.socket.end();
+    else if (ending === 'end') response.end();
   }
 }
 

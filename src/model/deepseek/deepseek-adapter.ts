@@ -3,17 +3,21 @@ import type { Scope, Startable } from '../../kernel/index.js';
 import type { CallConfig, StreamChunk } from '../../protocol/index.js';
 import type { ModelAdapter, ModelInfo, ModelRequest, PreparedCall, ProviderInfo } from '../adapter.js';
 import { LlmError } from '../errors.js';
-import { type DeepSeekConfigDto, isHttpUrl, REASONING_EFFORTS } from './deepseek-config.js';
+import { checkReasoningEffort, REASONING_EFFORTS } from '../reasoning-effort.js';
+import { BodyExcerpt } from './body-excerpt.js';
+import { type DeepSeekConfigDto, isHttpUrl } from './deepseek-config.js';
 import { HttpClient, httpModule } from './http-client.js';
-import { httpError } from './http-error.js';
-import type { HttpExchange } from './http-exchange.js';
-import { buildRequestBody } from './request-body.js';
+import { answerError, checkEncoding, httpError } from './http-error.js';
+import type { HttpExchange, ResponseHead } from './http-exchange.js';
+import { writeRequestBody } from './request-body.js';
 import { ResponseTranslator } from './response-translator.js';
 import { SseReader } from './sse-reader.js';
 
 export const DEEPSEEK_PROVIDER = 'deepseek-official';
 
-const MAX_ERROR_BYTES = 64 * 1024;
+/** Milliseconds that the body of an error may be silent, and take in all: its status is known already. */
+const ERROR_BODY_IDLE_MS = 2_000;
+const ERROR_BODY_MS = 5_000;
 
 /** DeepSeek's chat completions over streaming HTTP (core §5.2–5.7). Key and endpoint are read anew for each call. */
 export class DeepSeekAdapter implements ModelAdapter, Startable {
@@ -48,12 +52,7 @@ export class DeepSeekAdapter implements ModelAdapter, Startable {
 
   prepare(asked: CallConfig): PreparedCall {
     const { reasoningEffort, maxTokens } = asked;
-    if (reasoningEffort !== undefined && !this.#efforts.includes(reasoningEffort)) {
-      throw new LlmError({
-        code: 'UNSUPPORTED_REASONING_EFFORT',
-        message: `reasoning effort "${reasoningEffort}" is not supported, use one of: ${this.#efforts.join(', ')}`,
-      });
-    }
+    checkReasoningEffort(reasoningEffort, this.#efforts);
     const model = this.#models.find((info) => info.id === asked.model);
     const config: CallConfig = {
       ...asked,
@@ -76,13 +75,14 @@ export class DeepSeekAdapter implements ModelAdapter, Startable {
   }
 
   async *#stream(request: ModelRequest): AsyncGenerator<readonly StreamChunk[]> {
-    const body = JSON.stringify(buildRequestBody(request, this.#config.thinking));
+    const body = writeRequestBody(request, this.#config.thinking);
     const key = apiKeyOf(this.#config.apiKeyEnv);
     const { url, base } = endpointOf(this.#config.baseURL);
     const headers = {
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
       accept: 'text/event-stream',
+      'accept-encoding': 'identity',
       'user-agent': `dsh-inversify/${packageInfo().version}`,
     };
     const { signal } = request;
@@ -93,23 +93,39 @@ export class DeepSeekAdapter implements ModelAdapter, Startable {
     });
     try {
       const head = await exchange.head();
-      if (head.status >= 200 && head.status < 300) {
-        yield* translate(exchange);
-        return;
-      }
-      const text = await errorBodyOf(exchange, signal);
-      throw httpError({ ...head, body: text.replaceAll(key, '[redacted]') });
+      const hide = (text: string) => text.replaceAll(key, '[redacted]');
+      const isOk = head.status >= 200 && head.status < 300;
+      const body = new BodyExcerpt();
+      if (isOk && (yield* translate(exchange, head, body, hide))) return;
+      await readErrorBody(exchange, body, signal);
+      const answer = { ...head, base, body: hide(body.text) };
+      throw isOk ? answerError(answer) : httpError(answer);
     } finally {
       exchange.close();
     }
   }
 }
 
-/** One batch of chunks a read. */
-async function* translate(exchange: HttpExchange): AsyncGenerator<readonly StreamChunk[]> {
-  const translator = new ResponseTranslator();
+/**
+ * One batch of chunks a read.
+ *
+ * @returns false if the body is no event stream; `start` then holds what was read of it
+ */
+async function* translate(
+  exchange: HttpExchange,
+  { headers }: ResponseHead,
+  start: BodyExcerpt,
+  hide: (text: string) => string,
+): AsyncGenerator<readonly StreamChunk[], boolean> {
+  checkEncoding(headers);
+  const isDeclared = /^\s*text\/event-stream\b/i.test(headers['content-type'] ?? '');
+  const translator = new ResponseTranslator(hide);
+  let hasEvents = false;
   const reader = new SseReader(
-    (data) => translator.push(data),
+    (data) => {
+      hasEvents = true;
+      translator.push(data);
+    },
     () => translator.fail({ code: 'MALFORMED_RESPONSE', message: 'the DeepSeek API sent an event without an end' }),
   );
   let pieces = await exchange.read();
@@ -118,29 +134,33 @@ async function* translate(exchange: HttpExchange): AsyncGenerator<readonly Strea
   }
   for (; pieces !== undefined; pieces = await exchange.read()) {
     for (const bytes of pieces) reader.feed(bytes);
+    if (!hasEvents) {
+      start.add(pieces);
+      if (!isDeclared && start.isDocument) return false;
+    }
     if (translator.finished) exchange.release();
     const chunks = translator.take();
     if (chunks.length > 0) yield chunks;
-    if (translator.finished) return;
+    if (translator.finished) return true;
   }
+  if (!hasEvents && (start.isDocument || !(isDeclared || start.isEventStream))) return false;
   translator.end();
   yield translator.take();
+  return true;
 }
 
-/** As much of an error's body as matters; a connection that breaks inside it does not hide the status. */
-async function errorBodyOf(exchange: HttpExchange, signal: AbortSignal): Promise<string> {
-  const parts: Buffer[] = [];
-  let length = 0;
+/** Adds as much as matters and comes soon; a connection that breaks meanwhile does not hide the status. */
+async function readErrorBody(exchange: HttpExchange, body: BodyExcerpt, signal: AbortSignal): Promise<void> {
+  exchange.hurry(ERROR_BODY_IDLE_MS, ERROR_BODY_MS);
   try {
-    for (let pieces = await exchange.read(); pieces !== undefined; pieces = await exchange.read()) {
-      parts.push(...pieces);
-      length += pieces.reduce((sum, piece) => sum + piece.length, 0);
-      if (length >= MAX_ERROR_BYTES) break;
+    while (!body.isFull) {
+      const pieces = await exchange.read();
+      if (pieces === undefined) return;
+      body.add(pieces);
     }
   } catch (thrown) {
     if (signal.aborted) throw thrown;
   }
-  return Buffer.concat(parts).toString('utf8', 0, MAX_ERROR_BYTES);
 }
 
 /** @throws LlmError `MISSING_CREDENTIAL`, `INVALID_CREDENTIAL`; never with the value in it */

@@ -12,9 +12,7 @@ import {
   type ValidationArguments,
   validateSync,
 } from 'class-validator';
-
-export const REASONING_EFFORTS = ['off', 'low', 'high', 'max'] as const;
-export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+import { REASONING_EFFORTS, type ReasoningEffort } from '../reasoning-effort.js';
 
 /** One model of the catalog; what is left out comes from the row (core §5.3). */
 export interface DeepSeekModel {

@@ -18,14 +18,7 @@ export class HttpClient {
    * @throws LlmError `TRANSPORT` after `close()`
    */
   post(url: URL, headers: http.OutgoingHttpHeaders, body: string, options: HttpExchangeOptions): HttpExchange {
-    if (this.#closed) throw new LlmError({ code: 'TRANSPORT', message: 'the DeepSeek adapter is closed' });
-    const { Agent, request } = httpModule(url);
-    let agent = this.#agents.get(url.protocol);
-    if (agent === undefined) {
-      agent = new Agent({ keepAlive: true });
-      this.#agents.set(url.protocol, agent);
-    }
-    return new HttpExchange(request(url, { method: 'POST', agent, headers }), body, options);
+    return new HttpExchange((fresh) => this.#open(url, headers, fresh), body, options);
   }
 
   /** Idempotent. */
@@ -33,5 +26,18 @@ export class HttpClient {
     this.#closed = true;
     for (const agent of this.#agents.values()) agent.destroy();
     this.#agents.clear();
+  }
+
+  #open(url: URL, headers: http.OutgoingHttpHeaders, fresh: boolean): http.ClientRequest {
+    if (this.#closed) throw new LlmError({ code: 'TRANSPORT', message: 'the DeepSeek adapter is closed' });
+    const { Agent, request } = httpModule(url);
+    let agent = this.#agents.get(url.protocol);
+    if (agent === undefined) {
+      agent = new Agent({ keepAlive: true });
+      this.#agents.set(url.protocol, agent);
+    }
+    // Where one idle connection turned out dead, the others are likely to be.
+    if (fresh) for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+    return request(url, { method: 'POST', agent, headers });
   }
 }

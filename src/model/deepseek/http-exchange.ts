@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { errorCode } from '../../base/index.js';
 import { LlmError } from '../errors.js';
+import { httpError } from './http-error.js';
 
 export interface HttpExchangeOptions {
   readonly signal: AbortSignal;
@@ -21,12 +22,20 @@ const DRAIN_MS = 1_000;
 
 /**
  * One request and its response, pulled (core §5.7). One consumer awaits `head()`, then `read()` until it gives
- * undefined, and in any case calls `close()`. Both reject with LlmError: `TRANSPORT`, `TIMEOUT`, `ABORTED`.
+ * undefined, and in any case calls `close()`. Both reject with LlmError: `TRANSPORT`, `TIMEOUT`, `ABORTED`, `HTTP_101`.
+ *
+ * A kept-alive connection that breaks before it has answered anything was dead before: the request goes out once more,
+ * over a fresh connection.
  */
 export class HttpExchange {
-  readonly #request: ClientRequest;
+  readonly #open: (fresh: boolean) => ClientRequest;
+  readonly #body: string;
   readonly #options: HttpExchangeOptions;
-  readonly #watchdog: NodeJS.Timeout;
+  #request: ClientRequest;
+  #watchdog: NodeJS.Timeout;
+  #deadline: NodeJS.Timeout | undefined;
+  /** What the connection had received, in other exchanges, before this one. */
+  #bytesBefore = 0;
   #response: IncomingMessage | undefined;
   #arrived: Buffer[] = [];
   #arrivedBytes = 0;
@@ -35,15 +44,16 @@ export class HttpExchange {
   #failure: LlmError | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(request: ClientRequest, body: string, options: HttpExchangeOptions) {
-    this.#request = request;
+  /** @param open makes the request; `fresh`: over a connection that has not been used yet. May throw. */
+  constructor(open: (fresh: boolean) => ClientRequest, body: string, options: HttpExchangeOptions) {
+    this.#open = open;
+    this.#body = body;
     this.#options = options;
+    this.#request = open(false);
     this.#watchdog = setTimeout(() => this.#onIdle(), options.idleTimeoutMs);
     options.signal.addEventListener('abort', this.#onAbort);
     if (options.signal.aborted) this.#onAbort();
-    request.on('error', (error) => this.#onError(error));
-    request.on('response', (response) => this.#onResponse(response));
-    request.end(body);
+    this.#send();
   }
 
   /** The head of the response. */
@@ -63,6 +73,18 @@ export class HttpExchange {
       if (this.#ended) return undefined;
       await this.#activity();
     }
+  }
+
+  /**
+   * The rest of the body is wanted only if it comes soon: from now on a wait fails with `TIMEOUT` after `idleMs`, and
+   * the body after `totalMs` in all.
+   */
+  hurry(idleMs: number, totalMs: number): void {
+    if (this.#closed) return;
+    clearTimeout(this.#watchdog);
+    clearTimeout(this.#deadline);
+    this.#watchdog = setTimeout(() => this.#onIdle(), Math.min(idleMs, this.#options.idleTimeoutMs));
+    this.#deadline = setTimeout(() => this.#onIdle(), totalMs);
   }
 
   /** Lets go of everything; idempotent. A response that has not ended is cut off, and its connection with it. */
@@ -104,7 +126,30 @@ export class HttpExchange {
     });
   }
 
+  #send(): void {
+    const request = this.#request;
+    request.on('socket', (socket) => {
+      this.#bytesBefore = socket.bytesRead;
+    });
+    request.on('error', (error) => {
+      if (request === this.#request) this.#onError(error);
+    });
+    request.on('response', (response) => this.#onResponse(response));
+    request.on('upgrade', (response) => this.#onSwitch(response));
+    request.end(this.#body);
+  }
+
+  /** Nobody asked for another protocol, and what the connection would carry now is none of ours. */
+  #onSwitch({ headers, socket }: IncomingMessage): void {
+    this.#fail(httpError({ status: 101, headers, body: '', base: this.#options.base }));
+    socket.destroy();
+  }
+
   #onResponse(response: IncomingMessage): void {
+    if (response.statusCode === 101) {
+      this.#onSwitch(response);
+      return;
+    }
     this.#response = response;
     response.on('data', (bytes: Buffer) => this.#onData(bytes));
     response.on('end', () => {
@@ -124,11 +169,32 @@ export class HttpExchange {
   }
 
   #onError(cause: Error): void {
+    if (this.#closed || this.#failure !== undefined) return;
+    if (this.#wasStale()) this.#resend();
+    else this.#fail(this.#broken(cause));
+  }
+
+  #wasStale(): boolean {
+    const { reusedSocket, socket } = this.#request;
+    return reusedSocket && this.#response === undefined && socket?.bytesRead === this.#bytesBefore;
+  }
+
+  /** At most once, as a fresh connection is no reused one. */
+  #resend(): void {
+    try {
+      this.#request = this.#open(true);
+      this.#send();
+    } catch (thrown) {
+      this.#fail(thrown as LlmError);
+    }
+  }
+
+  #broken(cause: Error): LlmError {
     const part = this.#response === undefined ? 'request to' : 'stream from';
     // A connection that failed on several addresses has no message of its own.
     const why = cause.message.trim() || errorCode(cause) || cause.name;
     const message = `DeepSeek API ${part} ${this.#options.base} failed: ${why}`;
-    this.#fail(new LlmError({ code: 'TRANSPORT', message }, { cause }));
+    return new LlmError({ code: 'TRANSPORT', message }, { cause });
   }
 
   #onIdle(): void {
@@ -153,6 +219,7 @@ export class HttpExchange {
   #letGo(): void {
     this.#closed = true;
     clearTimeout(this.#watchdog);
+    clearTimeout(this.#deadline);
     this.#options.signal.removeEventListener('abort', this.#onAbort);
   }
 }

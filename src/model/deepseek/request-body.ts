@@ -34,8 +34,23 @@ interface DeepSeekTool {
 }
 
 /**
- * The body of a chat completion request (core §5.4). Block types it does not know are skipped; lone surrogates, which
- * no UTF-8 can carry, become U+FFFD.
+ * The JSON of a request body. Lone surrogates, which the API refuses, become U+FFFD wherever they stand, so that a
+ * call's id still is that of its result.
+ *
+ * @throws what {@link buildRequestBody} throws
+ */
+export function writeRequestBody(...parameters: Parameters<typeof buildRequestBody>): string {
+  const json = JSON.stringify(buildRequestBody(...parameters));
+  // The only escapes of this kind are those of lone surrogates; an escaped backslash is skipped as a whole.
+  return json.includes('\\ud') ? json.replace(/\\(?:ud[89a-f]..|.)/g, wellFormedEscape) : json;
+}
+
+function wellFormedEscape(sequence: string): string {
+  return sequence.length > 2 ? '\\ufffd' : sequence;
+}
+
+/**
+ * The body of a chat completion request (core §5.4). Block types it does not know are skipped.
  *
  * @throws LlmError `UNSUPPORTED_CONTENT` for an image: there is no attachment store to read it from
  */
@@ -53,7 +68,7 @@ export function buildRequestBody(
     ...(config.temperature !== undefined && { temperature: config.temperature }),
     ...(config.maxTokens !== undefined && { max_tokens: config.maxTokens }),
     ...(config.stop !== undefined && { stop: config.stop }),
-    messages: system === undefined ? messages : [{ role: 'system', content: system.toWellFormed() }, ...messages],
+    messages: system === undefined ? messages : [{ role: 'system', content: system }, ...messages],
     ...(tools !== undefined && tools.length > 0 && { tools: tools.map(wireTool) }),
   };
 }
@@ -89,7 +104,7 @@ function assistantMessage(content: readonly ContentBlock[]): DeepSeekMessage {
 }
 
 function wireCall(call: ToolCallBlock): DeepSeekToolCall {
-  return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments.toWellFormed() } };
+  return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } };
 }
 
 /** Text first, then the tool results, each a message of its own; a message with neither is sent empty. */
@@ -104,10 +119,7 @@ function userMessages(content: readonly ContentBlock[]): DeepSeekMessage[] {
 }
 
 function textOf(content: readonly ContentBlock[], type: 'text' | 'reasoning'): string {
-  return content
-    .map((block) => (block.type === type ? (block as { readonly text: string }).text : ''))
-    .join('')
-    .toWellFormed();
+  return content.map((block) => (block.type === type ? (block as { readonly text: string }).text : '')).join('');
 }
 
 function refuseImage(block: ContentBlock, model: string): void {

@@ -1,7 +1,7 @@
 import { headOf } from '../../base/index.js';
 import type { ContentBlock, FinishReason, LlmFailure, StreamChunk, TokenUsage } from '../../protocol/index.js';
-import { codeOfStreamError } from '../http-failure.js';
-import { providerErrorOf } from './http-error.js';
+import { codeOfReportedError } from '../http-failure.js';
+import { excerptOf, providerErrorOf } from './http-error.js';
 
 type OpenBlock =
   | { readonly type: 'text' | 'reasoning'; readonly index: number; text: string }
@@ -26,6 +26,7 @@ interface CallFragment {
  * for `[DONE]`; a broken stream ends in a `finish` of kind `error` with its blocks left open.
  */
 export class ResponseTranslator {
+  readonly #hide: (text: string) => string;
   readonly #blocks: OpenBlock[] = [];
   readonly #text = new Map<TextType, Extract<OpenBlock, { type: TextType }>>();
   readonly #callsByWireIndex = new Map<number, OpenCall>();
@@ -34,6 +35,11 @@ export class ResponseTranslator {
   #finishReason: string | undefined;
   #finished = false;
   #out: StreamChunk[] = [];
+
+  /** @param hide takes secrets out of what is quoted */
+  constructor(hide: (text: string) => string = (text) => text) {
+    this.#hide = hide;
+  }
 
   /** True once the `finish` is out; what comes later is ignored. */
   get finished(): boolean {
@@ -56,8 +62,8 @@ export class ResponseTranslator {
       return;
     }
     const payload = parseObject(data);
-    if (payload === undefined) this.#malformed(data);
-    else if (payload.error !== undefined && payload.error !== null) this.#refused(payload);
+    if (payload === undefined) this.#malformed(this.#hide(data));
+    else if (payload.error !== undefined && payload.error !== null) this.#refused(parseObject(this.#hide(data)));
     else this.#read(payload);
   }
 
@@ -72,14 +78,14 @@ export class ResponseTranslator {
   }
 
   #malformed(data: string): void {
-    const quoted = data.length > 120 ? `${headOf(data, 119)}…` : data;
-    this.fail({ code: 'MALFORMED_RESPONSE', message: `the DeepSeek API sent data that is no JSON object: ${quoted}` });
+    const message = `the DeepSeek API sent data that is no JSON object: ${excerptOf(data)}`;
+    this.fail({ code: 'MALFORMED_RESPONSE', message });
   }
 
-  #refused(payload: Payload): void {
+  #refused(payload: Payload | undefined): void {
     const error = providerErrorOf(payload);
     const message = error.message ?? 'the DeepSeek API reported an error in its stream';
-    this.fail({ code: codeOfStreamError(error), message });
+    this.fail({ code: codeOfReportedError(error, 500), message });
   }
 
   #read(payload: Payload): void {

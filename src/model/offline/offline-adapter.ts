@@ -2,22 +2,22 @@ import { resolve } from 'node:path';
 import type { CallConfig, StreamChunk } from '../../protocol/index.js';
 import type { ModelAdapter, ModelInfo, ModelRequest, PreparedCall, ProviderInfo } from '../adapter.js';
 import { LlmError } from '../errors.js';
+import { checkReasoningEffort, REASONING_EFFORTS } from '../reasoning-effort.js';
 import { playDemo } from './demo-model.js';
 import { ScriptModel } from './script-model.js';
 
-/** What the other adapters accept is accepted, and means nothing: a route can be swapped for an offline one. */
-const EFFORTS = ['off', 'low', 'high', 'max'];
 const SCRIPT_PREFIX = 'script:';
 
 /**
  * Provider `offline`: work without a key, and test against answers of one's own. Models: `demo`; `script`, which
- * plays the row's script file; and `script:PATH`. Paths are relative to the runtime's directory.
+ * plays the row's script file; and `script:PATH`. Paths are relative to the runtime's directory. Efforts mean nothing to
+ * them, but are accepted: a route can be swapped for an offline one.
  */
 export class OfflineAdapter implements ModelAdapter {
   readonly providers: readonly ProviderInfo[] = [{ id: 'offline', name: 'Offline', catalog: 'closed' }];
   readonly #models: readonly ModelInfo[] = [
-    { id: 'demo', name: 'Demo', inputModalities: ['text'], reasoningEfforts: EFFORTS },
-    { id: 'script', name: 'Script', inputModalities: ['text'], reasoningEfforts: EFFORTS },
+    { id: 'demo', name: 'Demo', inputModalities: ['text'], reasoningEfforts: REASONING_EFFORTS },
+    { id: 'script', name: 'Script', inputModalities: ['text'], reasoningEfforts: REASONING_EFFORTS },
   ];
   readonly #script: string | undefined;
   readonly #scripts = new Map<string, ScriptModel>();
@@ -31,14 +31,8 @@ export class OfflineAdapter implements ModelAdapter {
   }
 
   prepare(config: CallConfig): PreparedCall {
-    const { model, reasoningEffort } = config;
-    if (reasoningEffort !== undefined && !EFFORTS.includes(reasoningEffort)) {
-      throw new LlmError({
-        code: 'UNSUPPORTED_REASONING_EFFORT',
-        message: `reasoning effort "${reasoningEffort}" is not supported, use one of: ${EFFORTS.join(', ')}`,
-      });
-    }
-    return { config, stream: this.#player(model) };
+    checkReasoningEffort(config.reasoningEffort, REASONING_EFFORTS);
+    return { config, stream: this.#player(config.model) };
   }
 
   #player(model: string): (request: ModelRequest) => AsyncIterable<readonly StreamChunk[]> {

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { spy } from 'sinon';
 import { Deferred, packageInfo } from '../../../src/base/index.js';
-import type { DeepSeekConfigDto } from '../../../src/model/deepseek/deepseek-config.js';
+import { DeepSeekAdapter } from '../../../src/model/deepseek/deepseek-adapter.js';
+import { DeepSeekConfigDto } from '../../../src/model/deepseek/deepseek-config.js';
 import type { ModelRequest } from '../../../src/model/index.js';
 import type { ContentBlock } from '../../../src/protocol/index.js';
 import { type DeepSeekServer, DONE, delta, eventsOf } from '../../support/deepseek-server.js';
@@ -63,6 +65,7 @@ describe('DeepSeekAdapter', () => {
         authorization: 'Bearer sk-test',
         'content-type': 'application/json',
         accept: 'text/event-stream',
+        'accept-encoding': 'identity',
         'user-agent': `dsh-inversify/${packageInfo().version}`,
       });
     }
@@ -132,6 +135,35 @@ describe('DeepSeekAdapter', () => {
       await new Promise(setImmediate);
     }
     expect(length).to.equal(64 * text.length);
+  });
+
+  describe('warm()', () => {
+    function adapter(baseURL: string): DeepSeekAdapter {
+      return new DeepSeekAdapter(Object.assign(new DeepSeekConfigDto(), { baseURL }), fixture.scope);
+    }
+
+    for (const [scheme, module] of [
+      ['http', 'node:http'],
+      ['https', 'node:https'],
+    ] as const) {
+      it(`loads ${module} for an ${scheme} endpoint, and calls nobody`, () => {
+        const loads = spy(process, 'getBuiltinModule');
+        adapter(server.url.replace('http', scheme)).warm();
+        expect(loads.args.flat()).to.deep.equal([module]);
+        expect(server.opened).to.equal(0);
+      });
+    }
+
+    it('throws at a bad base URL, and the adapter still tells its calls why', async () => {
+      const bad = adapter('localhost');
+      expect(() => bad.warm())
+        .to.throw('DeepSeek needs an http or https URL in the baseURL of its row')
+        .with.property('code', 'INVALID_BASE_URL');
+      expect(finishOf(await collect(call({ baseURL: 'localhost' })))).to.have.nested.property(
+        'failure.code',
+        'INVALID_BASE_URL',
+      );
+    });
   });
 
   describe('credentials and endpoint', () => {

@@ -5,9 +5,15 @@ import { Deferred } from '../../../src/base/index.js';
 import type { DeepSeekConfigDto } from '../../../src/model/deepseek/deepseek-config.js';
 import type { ModelRequest } from '../../../src/model/index.js';
 import type { StreamChunk } from '../../../src/protocol/index.js';
-import { type DeepSeekServer, DONE, delta } from '../../support/deepseek-server.js';
+import { type DeepSeekServer, DONE, delta, eventsOf, type ServerAnswer } from '../../support/deepseek-server.js';
 import { collect, finishOf, said } from '../../support/model-request.js';
 import { type Call, DeepSeekFixture } from './deepseek-fixture.js';
+
+function failureOf(chunks: readonly StreamChunk[]): { code: string; message: string } {
+  const reason = finishOf(chunks) as { failure?: { code: string; message: string } };
+  if (reason.failure === undefined) throw new Error(`it did not fail: ${JSON.stringify(reason)}`);
+  return reason.failure;
+}
 
 describe('DeepSeekAdapter transport', () => {
   let server: DeepSeekServer;
@@ -27,12 +33,6 @@ describe('DeepSeekAdapter transport', () => {
   }
 
   describe('failures', () => {
-    function failureOf(chunks: readonly StreamChunk[]): { code: string; message: string } {
-      const reason = finishOf(chunks) as { failure?: { code: string; message: string } };
-      if (reason.failure === undefined) throw new Error(`it did not fail: ${JSON.stringify(reason)}`);
-      return reason.failure;
-    }
-
     const statuses: readonly (readonly [status: number, code: string])[] = [
       [400, 'INVALID_REQUEST'],
       [401, 'AUTH'],
@@ -71,9 +71,62 @@ describe('DeepSeekAdapter transport', () => {
       expect(failureOf(await collect(call())).message).to.equal('the key [redacted] is wrong');
     });
 
+    for (const raw of ['data: {"error":{"message":"sk-test is bad"}}\n\n', 'data: sk-test is bad\n\n']) {
+      it(`keeps the key out of what a stream echoes: ${raw.trim()}`, async () => {
+        server.answer({ raw: [raw] });
+        expect(failureOf(await collect(call())).message).to.match(/\[redacted\] is bad$/);
+      });
+    }
+
     it('knows the status of an error answer that breaks off', async () => {
       server.answer({ status: 503, body: '{"error":', ending: 'cut' });
       expect(failureOf(await collect(call()))).to.deep.include({ code: 'SERVER', status: 503 });
+    });
+
+    for (const status of [500, 429, 302]) {
+      it(`knows the status ${status} of an answer whose body stalls`, async () => {
+        server.answer({ status, headers: { location: '/x' }, body: '{"error":{"message":"no"}}', ending: 'stall' });
+        expect(failureOf(await collect(call()))).to.have.property('status', status);
+        await server.disconnected();
+      });
+    }
+
+    it('hears an abort while it reads the body of an error', async () => {
+      const abort = new AbortController();
+      server.answer({ status: 500, body: 'x', ending: 'stall' });
+      const chunks = collect(call({}, { signal: abort.signal }));
+      await server.request(0);
+      abort.abort();
+      expect(finishOf(await chunks)).to.have.property('kind', 'aborted');
+      await server.disconnected();
+    });
+
+    it('follows no redirect', async () => {
+      server.answer({ status: 307, headers: { location: `${server.url}/elsewhere` } }, { text: 'ok' });
+      expect(failureOf(await collect(call())).message).to.include(`redirects to ${server.url} (HTTP 307)`);
+      expect(server.requests).to.have.length(1);
+    });
+
+    for (const [what, upgrade] of [
+      ['an upgrade', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'],
+      ['status 101 alone', ''],
+    ] as const) {
+      it(`fails at once on ${what}`, async () => {
+        server.answer({ wire: `HTTP/1.1 101 Switching Protocols\r\n${upgrade}\r\n`, ending: 'stall' });
+        expect(failureOf(await collect(call()))).to.deep.equal({
+          code: 'HTTP_101',
+          message: 'DeepSeek API error (HTTP 101)',
+          status: 101,
+        });
+        await server.disconnected();
+      });
+    }
+
+    it('waits past other interim answers', async () => {
+      const body = eventsOf({ text: 'ok' }).join('');
+      const interim = 'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
+      server.answer({ wire: `${interim}HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n${body}` });
+      expect(said(await collect(call()))).to.equal('ok');
     });
 
     it('reads no more of an error answer than it needs', async () => {
@@ -188,6 +241,171 @@ describe('DeepSeekAdapter transport', () => {
       }
       expect(finishOf(chunks)).to.deep.equal({ kind: 'stop' });
     });
+  });
+
+  describe('an answer that is no event stream', () => {
+    const refusal = { error: { message: 'bad things', type: 'invalid_request_error' } };
+    const answers: readonly (readonly [what: string, type: string, body: string, code: string, message: string])[] = [
+      ['a JSON error', 'application/json', JSON.stringify(refusal), 'INVALID_REQUEST', 'bad things'],
+      ['a JSON error laid out', 'application/json', JSON.stringify(refusal, null, 2), 'INVALID_REQUEST', 'bad things'],
+      ['a JSON error said to be events', 'text/event-stream', JSON.stringify(refusal), 'INVALID_REQUEST', 'bad things'],
+      ['an overload', 'application/json', '{"error":{"message":"Server overloaded"}}', 'SERVER', 'Server overloaded'],
+      ['a status', 'application/json', '{"error":{"message":"wait","code":429}}', 'RATE_LIMIT', 'wait'],
+      ['a key', 'application/json', '{"error":{"message":"sk-test is bad","code":401}}', 'AUTH', '[redacted] is bad'],
+      [
+        'a whole completion',
+        'application/json',
+        '{"choices":[]}',
+        'MALFORMED_RESPONSE',
+        'the DeepSeek API answered with application/json in place of an event stream: {"choices":[]}',
+      ],
+      [
+        'a page',
+        'text/html; charset=utf-8',
+        `<!doctype html>\n<title>Portal</title>${'x'.repeat(500)}`,
+        'MALFORMED_RESPONSE',
+        `the DeepSeek API answered with text/html; charset=utf-8 in place of an event stream: <!doctype html> <title>Portal</title>${'x'.repeat(82)}…`,
+      ],
+      [
+        'a text',
+        'text/plain',
+        'upstream connect error',
+        'MALFORMED_RESPONSE',
+        'the DeepSeek API answered with text/plain in place of an event stream: upstream connect error',
+      ],
+    ];
+    for (const [what, type, body, code, message] of answers) {
+      it(`tells ${what}, however it is cut`, async () => {
+        const next = caller();
+        for (const raw of [[body], Array.from(body)]) {
+          server.answer({ headers: { 'content-type': type }, raw });
+          expect(failureOf(await collect(next()))).to.deep.equal({ code, message });
+        }
+      });
+    }
+
+    for (const ending of ['stall', 'cut'] as const) {
+      it(`tells a page that never ends: ${ending}`, async () => {
+        server.answer({ headers: { 'content-type': 'text/html' }, raw: ['<html>'], ending });
+        expect(failureOf(await collect(call())).message).to.match(/text\/html in place of an event stream: <html>$/);
+        await server.disconnected();
+      });
+    }
+
+    for (const encoding of ['gzip', 'deflate', 'br', 'identity, BR']) {
+      it(`tells a body that is encoded: ${encoding}`, async () => {
+        const headers = { 'content-type': 'text/event-stream', 'content-encoding': encoding };
+        server.answer({ headers, raw: [Uint8Array.of(0x1f, 0x8b, 8, 0)], ending: 'stall' });
+        const compression = encoding.split(', ').at(-1);
+        expect(failureOf(await collect(call()))).to.deep.equal({
+          code: 'MALFORMED_RESPONSE',
+          message: `the DeepSeek API answered with a body compressed by ${compression}, although "identity" was asked for`,
+        });
+        await server.disconnected();
+      });
+    }
+
+    it('reads events of whatever content type and nominal encoding', async () => {
+      const next = caller();
+      for (const type of ['application/json', 'text/html', 'text/plain', '']) {
+        const headers = { 'content-type': type, 'content-encoding': 'utf-8' };
+        server.answer({ headers, raw: [': hi\n\n', ...eventsOf({ text: 'ok' })] });
+        expect(said(await collect(next())), type).to.equal('ok');
+      }
+      server.answer({ wire: `HTTP/1.1 200 OK\r\n\r\n${eventsOf({ text: 'ok' }).join('')}` });
+      expect(said(await collect(next()))).to.equal('ok');
+    });
+
+    it('still tells a stream that was cut, anywhere before its first event (H3)', async () => {
+      const next = caller();
+      const event = ': hi\n\n\ndata: {"choices":[]}\n\n';
+      for (const type of ['text/event-stream', 'application/octet-stream']) {
+        for (let length = 1; length <= event.length; length += 1) {
+          server.answer({ headers: { 'content-type': type }, raw: [event.slice(0, length)] });
+          expect(failureOf(await collect(next())).code, event.slice(0, length)).to.equal('STREAM_CLOSED');
+        }
+      }
+    });
+  });
+
+  describe('a connection that was kept', () => {
+    const dead: readonly (readonly [what: string, answer: ServerAnswer])[] = [
+      ['reset', { wire: '', ending: 'reset' }],
+      ['ended', { wire: '', ending: 'cut' }],
+    ];
+
+    /** Calls that follow each other, each over the connection of the one before it if that was kept. */
+    async function calls(count: number): Promise<readonly (readonly StreamChunk[])[]> {
+      const next = caller();
+      const answers: (readonly StreamChunk[])[] = [];
+      for (let at = 0; at < count; at += 1) answers.push(await collect(next()));
+      return answers;
+    }
+
+    for (const [what, answer] of dead) {
+      it(`sends once more over a fresh connection when it is ${what} on reuse`, async () => {
+        server.answer({ text: 'one' }, answer, { text: 'two' });
+        expect((await calls(2)).map((chunks) => said(chunks))).to.deep.equal(['one', 'two']);
+        expect(server.opened).to.equal(2);
+        expect(server.requests).to.have.length(3);
+        expect(server.requests[2]?.body).to.deep.equal(server.requests[1]?.body);
+        expect(server.requests[2]?.headers).to.deep.equal(server.requests[1]?.headers);
+      });
+
+      it(`sends no third time when the fresh one is ${what} too`, async () => {
+        server.answer({ text: 'one' }, answer, answer, { text: 'never' });
+        expect(failureOf((await calls(2))[1] ?? []).code).to.equal('TRANSPORT');
+        expect(server.requests).to.have.length(3);
+      });
+
+      it(`sends once when a first connection is ${what}`, async () => {
+        server.answer(answer, { text: 'never' });
+        expect(failureOf((await calls(1))[0] ?? []).message).to.include(
+          `DeepSeek API request to ${server.url} failed: `,
+        );
+        expect(server.requests).to.have.length(1);
+      });
+    }
+
+    for (const wire of ['H', 'HTTP/1.1 20', 'HTTP/1.1 102 Processing\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n']) {
+      it(`sends once when it broke after ${JSON.stringify(wire)}`, async () => {
+        server.answer({ text: 'one' }, { wire }, { text: 'never' });
+        failureOf((await calls(2))[1] ?? []);
+        expect(server.requests).to.have.length(2);
+      });
+    }
+
+    it('takes none of the other kept connections for a fresh one', async () => {
+      const next = caller();
+      const held = new Deferred<void>();
+      server.answer({ text: 'a', hold: held.promise }, { text: 'b' }, { wire: '', ending: 'reset' }, { text: 'ok' });
+      const first = collect(next());
+      await server.request(0);
+      await collect(next());
+      held.resolve();
+      await first;
+      expect(server.opened).to.equal(2);
+      expect(said(await collect(next()))).to.equal('ok');
+      expect(server.opened).to.equal(3);
+    });
+
+    for (const [how, end] of [
+      ['aborted', (abort: AbortController) => abort.abort()],
+      ['closed', () => fixture.scope.close()],
+    ] as const) {
+      it(`sends nothing more when the call is ${how}`, async () => {
+        const next = caller();
+        const abort = new AbortController();
+        server.answer({ text: 'one' }, { hold: new Promise(() => undefined) }, { text: 'never' });
+        await collect(next());
+        const chunks = collect(next({ signal: abort.signal }));
+        await server.request(1);
+        await end(abort);
+        expect(failureOf(await chunks).code).to.equal(how === 'aborted' ? 'ABORTED' : 'TRANSPORT');
+        await server.disconnected();
+        expect(server.opened).to.equal(1);
+      });
+    }
   });
 
   describe('abort', () => {

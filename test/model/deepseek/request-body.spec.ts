@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { buildRequestBody } from '../../../src/model/deepseek/request-body.js';
+import fc from 'fast-check';
+import { buildRequestBody, writeRequestBody } from '../../../src/model/deepseek/request-body.js';
 import type { ModelRequest } from '../../../src/model/index.js';
 import type { ContentBlock, ToolCallBlock } from '../../../src/protocol/index.js';
 import { assistant, modelRequest, toolResult, user } from '../../support/model-request.js';
@@ -129,7 +130,6 @@ describe('buildRequestBody', () => {
       ],
     ],
     ['skips block types it does not know', [assistant('hi', unknown)], [{ role: 'assistant', content: 'hi' }]],
-    ['replaces half a surrogate pair (A8)', [user('x\ud83d')], [{ role: 'user', content: 'x\ufffd' }]],
   ];
   for (const [what, messages, wire] of histories) {
     it(what, () => {
@@ -152,4 +152,67 @@ describe('buildRequestBody', () => {
         .with.property('code', 'UNSUPPORTED_CONTENT');
     });
   }
+});
+
+describe('writeRequestBody', () => {
+  const reply = (text: string) => modelRequest({ messages: [user(text)] });
+
+  it('writes the body as JSON', () => {
+    const request = modelRequest({ messages: [user('C:\\udata \\ud83d 🔥 "\n')], system: 'S' });
+    expect(JSON.parse(writeRequestBody(request, 'enabled'))).to.deep.equal(buildRequestBody(request, 'enabled'));
+  });
+
+  it('replaces half a surrogate pair wherever it stands; a call still has its result (A8)', () => {
+    const half = 'x\ud83d';
+    const whole = 'x\ufffd';
+    const body = JSON.parse(
+      writeRequestBody(
+        modelRequest({
+          config: { provider: 'p', model: half, stop: [half] },
+          system: half,
+          messages: [
+            user(half),
+            assistant({ type: 'reasoning', text: half }, half, {
+              type: 'tool-call',
+              id: half,
+              name: half,
+              arguments: half,
+            }),
+            toolResult(half, half),
+          ],
+          tools: [{ name: half, description: half, parameters: { [half]: [half] } }],
+        }),
+      ),
+    );
+    expect(body).to.deep.equal({
+      model: whole,
+      ...stream,
+      stop: [whole],
+      messages: [
+        { role: 'system', content: whole },
+        { role: 'user', content: whole },
+        {
+          role: 'assistant',
+          content: whole,
+          reasoning_content: whole,
+          tool_calls: [{ id: whole, type: 'function', function: { name: whole, arguments: whole } }],
+        },
+        { role: 'tool', tool_call_id: whole, content: whole },
+      ],
+      tools: [{ type: 'function', function: { name: whole, description: whole, parameters: { [whole]: [whole] } } }],
+    });
+  });
+
+  it('leaves every other text as it is (A8)', () => {
+    const pieces = fc.constantFrom('\ud83d', '\udd25', '\\', '\\ud83d', 'ud83d', '"', '\n', '\u2028', 'a', '台');
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
+        const text = parts.join('');
+        expect(JSON.parse(writeRequestBody(reply(text))).messages).to.deep.equal([
+          { role: 'user', content: text.toWellFormed() },
+        ]);
+      }),
+      { numRuns: 500 },
+    );
+  });
 });

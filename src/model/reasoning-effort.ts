@@ -1,0 +1,13 @@
+import { LlmError } from './errors.js';
+
+export const REASONING_EFFORTS = ['off', 'low', 'high', 'max'] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
+/** @throws LlmError `UNSUPPORTED_REASONING_EFFORT` for an effort that is set and not among the supported ones */
+export function checkReasoningEffort(effort: string | undefined, supported: readonly string[]): void {
+  if (effort === undefined || supported.includes(effort)) return;
+  throw new LlmError({
+    code: 'UNSUPPORTED_REASONING_EFFORT',
+    message: `reasoning effort "${effort}" is not supported, use one of: ${supported.join(', ')}`,
+  });
+}

@@ -62,7 +62,8 @@ function present({ output, clippedFrom, end, lost }: ShellResult, cwd: string): 
   if (end.kind === 'status') {
     if (end.status !== 0) lines.push(`[exit code: ${end.status}]`);
   } else {
-    if (end.kind !== 'timeout') lines.push(`[${describe(end)}]`);
+    if (end.kind === 'unanswered') lines.push('[shell unusable: set -n is on, or builtin or echo were redefined]');
+    else if (end.kind !== 'timeout') lines.push(`[${describe(end)}]`);
     lines.push(`[the shell was reset: the next command starts a fresh one in ${cwd}]`);
   }
   return lines.join('\n');

@@ -11,14 +11,32 @@ import { ShellError } from './persistent-shell.js';
 /** FIFOs made by one process: as many background processes can each hold one before the next process is needed. */
 const BATCH = 8;
 
-/** The output channels of one shell, in a private directory; made when first needed. One user at a time. */
+/**
+ * The FIFOs of one shell, in a private directory, made when first needed: its script, and channels for output. One user
+ * at a time.
+ */
 export class ChannelPool {
+  readonly #scriptName: string;
   #directory: string | undefined;
   #made = 0;
   /** FIFOs that no channel is open on. */
   #unopened: string[] = [];
   #free: OutputChannel | undefined;
   readonly #open = new Set<OutputChannel>();
+
+  constructor(scriptName: string) {
+    this.#scriptName = scriptName;
+  }
+
+  /**
+   * The FIFO for the script of a shell that is about to start; the one before it must be gone.
+   *
+   * @throws ShellError
+   */
+  async script(): Promise<string> {
+    if (this.#directory === undefined || !existsSync(join(this.#directory, this.#scriptName))) await this.#makeFifos();
+    return join(this.#directory as string, this.#scriptName);
+  }
 
   /**
    * A channel that no process writes to. Files beside its path are private to this user.
@@ -31,15 +49,15 @@ export class ChannelPool {
     // Commands clean up temporary directories, this one too.
     if (free !== undefined && existsSync(free.path)) return free;
     free?.close();
+    let path = this.#unopened.pop();
+    if (path === undefined || !existsSync(path)) {
+      await this.#makeFifos();
+      path = this.#unopened.pop() as string;
+    }
     try {
-      let path = this.#unopened.pop();
-      if (path === undefined || !existsSync(path)) {
-        await this.#make();
-        path = this.#unopened.pop() as string;
-      }
       return this.#openOn(path);
     } catch (thrown) {
-      throw ShellError.notStarted('its output pipe', toError(thrown).message, thrown);
+      throw notStarted(thrown);
     }
   }
 
@@ -66,13 +84,24 @@ export class ChannelPool {
     return channel;
   }
 
-  async #make(): Promise<void> {
-    if (this.#directory === undefined || !existsSync(this.#directory)) {
-      this.#directory = await mkdtemp(join(tmpdir(), 'dsh-'));
+  /** All that are missing by one process. */
+  async #makeFifos(): Promise<void> {
+    try {
+      if (this.#directory === undefined || !existsSync(this.#directory)) {
+        this.#directory = await mkdtemp(join(tmpdir(), 'dsh-'));
+      }
+      const directory = this.#directory;
+      const script = join(directory, this.#scriptName);
+      const channels = Array.from({ length: BATCH }, () => join(directory, `${this.#made++}`));
+      const paths = existsSync(script) ? channels : [script, ...channels];
+      await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
+      this.#unopened = channels;
+    } catch (thrown) {
+      throw notStarted(thrown);
     }
-    const directory = this.#directory;
-    const paths = Array.from({ length: BATCH }, () => join(directory, `${this.#made++}`));
-    await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
-    this.#unopened = paths;
   }
+}
+
+function notStarted(thrown: unknown): ShellError {
+  return ShellError.notStarted('its pipes', toError(thrown).message, thrown);
 }

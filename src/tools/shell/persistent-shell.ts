@@ -10,7 +10,9 @@ export type ShellExit =
 export type CommandEnd =
   | { readonly kind: 'status'; readonly status: number }
   | ShellExit
-  | { readonly kind: 'timeout'; readonly timeoutMs: number };
+  | { readonly kind: 'timeout'; readonly timeoutMs: number }
+  /** The shell is through with the command and cannot say how it went: the command broke what it needs for that. */
+  | { readonly kind: 'unanswered' };
 
 export interface ShellResult {
   /** What the command wrote to stdout and stderr, in order: the head of it, up to the configured characters. */

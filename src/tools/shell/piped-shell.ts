@@ -1,11 +1,14 @@
+import { accessSync, constants } from 'node:fs';
+import { resolve } from 'node:path';
 import { inject, injectable } from 'inversify';
-import { Deferred, toError } from '../../base/index.js';
+import { Deferred, errorCode, toError } from '../../base/index.js';
 import { CurrentScope, type Scope } from '../../kernel/index.js';
 import { Session } from '../../session/index.js';
 import { BashDialect } from './bash-dialect.js';
 import { ChannelPool } from './channel-pool.js';
 import { childEnvironment } from './child-environment.js';
 import { HeadCollector } from './head-collector.js';
+import { LiveShells } from './live-shells.js';
 import { type CommandEnd, type PersistentShell, ShellError, type ShellResult } from './persistent-shell.js';
 import { ShellConfig } from './shell-config.js';
 import { ShellMarker } from './shell-marker.js';
@@ -18,7 +21,7 @@ const MAX_DELAY_MS = 0x7fff_ffff;
 @injectable()
 export class PipedShell implements PersistentShell {
   readonly #dialect = new BashDialect();
-  readonly #channels = new ChannelPool();
+  readonly #channels = new ChannelPool(this.#dialect.scriptName);
   #shell: ShellProcess | undefined;
   /** Settles when the calls so far have ended. */
   #tail: Promise<unknown> = Promise.resolve();
@@ -31,6 +34,7 @@ export class PipedShell implements PersistentShell {
     @inject(Session) private readonly session: Session,
     @inject(ShellConfig) private readonly config: ShellConfig,
     @inject(ShellMarker) private readonly marker: ShellMarker,
+    @inject(LiveShells) private readonly live: LiveShells,
   ) {
     scope.defer('persistent shell', () => this.close());
   }
@@ -57,12 +61,12 @@ export class PipedShell implements PersistentShell {
     this.#throwIfEnded(signal);
     const lost = this.#shell?.exit;
     if (lost !== undefined) await this.#reset();
-    this.#shell ??= this.#start();
     const channel = await this.#channels.acquire();
     const output = new HeadCollector(this.config.maxOutputChars);
     channel.start((bytes) => output.push(bytes));
     let end: CommandEnd | undefined;
     try {
+      this.#shell ??= this.#start(await this.#channels.script());
       this.#throwIfEnded(signal);
       end = await this.#endOf(this.#shell.run(command, channel.path), signal);
     } finally {
@@ -100,13 +104,13 @@ export class PipedShell implements PersistentShell {
     if (this.#closed !== undefined) throw ShellError.closed();
   }
 
-  #start(): ShellProcess {
+  #start(script: string): ShellProcess {
     const { id, header } = this.session;
+    const cwd = resolve(header.cwd ?? '.');
+    checkWorkspace(cwd);
+    const env = { ...childEnvironment(process.env, id), ...this.marker.environment };
     try {
-      return new ShellProcess(this.#dialect, header.cwd ?? process.cwd(), {
-        ...childEnvironment(process.env, id),
-        ...this.marker.environment,
-      });
+      return new ShellProcess({ dialect: this.#dialect, script, cwd, env, live: this.live });
     } catch (thrown) {
       throw ShellError.notStarted(this.#dialect.file, toError(thrown).message, thrown);
     }
@@ -116,5 +120,17 @@ export class PipedShell implements PersistentShell {
     const shell = this.#shell;
     this.#shell = undefined;
     await shell?.end();
+  }
+}
+
+/** @throws ShellError when the shell could not enter it */
+function checkWorkspace(path: string): void {
+  try {
+    // With the slash, a file is no directory.
+    accessSync(`${path}/`, constants.X_OK);
+  } catch (thrown) {
+    const isMissing = errorCode(thrown) === 'ENOENT';
+    const why = isMissing ? 'the workspace directory does not exist' : toError(thrown).message;
+    throw ShellError.notStarted(path, why, thrown);
   }
 }

@@ -22,6 +22,12 @@ export async function endProcessSession(leader: number): Promise<void> {
   }
 }
 
+/** Kills every process of the session at once, and waits for nothing. Never throws. */
+export function killProcessSession(leader: number): void {
+  kill(leader, 'SIGKILL');
+  for (const group of groupsOf(leader)) kill(group, 'SIGKILL');
+}
+
 async function areGone(leader: number, groups: ReadonlySet<number>): Promise<boolean> {
   for (const deadline = performance.now() + GRACE_MS; performance.now() < deadline; await delay(POLL_MS)) {
     const isEmpty = [...groups].every((group) => !kill(group, 0));

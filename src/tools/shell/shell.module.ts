@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { defineModule } from '../../kernel/index.js';
 import { Tool } from '../../tool/index.js';
 import { BashTool } from './bash-tool.js';
+import { LiveShells } from './live-shells.js';
 import { PersistentShell } from './persistent-shell.js';
 import { PipedShell } from './piped-shell.js';
 import { ShellConfig } from './shell-config.js';
@@ -12,6 +13,7 @@ export const shellModule = defineModule({
   name: 'persistent-bash',
   config: ShellConfig,
   runtime: new ContainerModule(({ bind }) => {
+    bind(LiveShells).toSelf();
     bind(ShellMarker).toSelf();
   }),
   session: (config) =>

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Tool } from '../../../src/tool/index.js';
 import { editorModule } from '../../../src/tools/editor/editor.module.js';
+import { EditorConfig } from '../../../src/tools/editor/editor-config.js';
 import { EditorScope } from '../../support/editor-scope.js';
 import { textOf } from '../../support/tool-scope.js';
 
@@ -47,6 +48,10 @@ describe('str_replace_editor', () => {
       tool?.isConcurrencySafe?.({ command }),
     );
     expect(safe).to.deep.equal(['view']);
+  });
+
+  it('shows 16000 characters by default', () => {
+    expect(editor.tools.scope.get(EditorConfig).maxOutputChars).to.equal(16_000);
   });
 
   for (const config of [{ maxOutputChars: 0 }, { maxOutputChars: 'many' }, { other: 1 }]) {

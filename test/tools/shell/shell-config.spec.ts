@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ConfigError } from '../../../src/kernel/index.js';
 import { shellModule } from '../../../src/tools/shell/shell.module.js';
+import { ShellConfig } from '../../../src/tools/shell/shell-config.js';
 import { ShellScope } from '../../support/shell-scope.js';
 
 describe('config of persistent-bash', () => {
@@ -15,6 +16,12 @@ describe('config of persistent-bash', () => {
       expect(definition?.description).to.match(expected);
       await shell.close();
     }
+  });
+
+  it('gives a command 300 seconds and shows 16000 characters of its output by default', async () => {
+    const shell = await ShellScope.open();
+    expect({ ...shell.tools.scope.get(ShellConfig) }).to.deep.include({ timeoutMs: 300_000, maxOutputChars: 16_000 });
+    await shell.close();
   });
 
   for (const config of [

@@ -66,7 +66,7 @@ describe('lifetime of the persistent shell', () => {
       await open();
       sinon.stub(process.env, 'TMPDIR').value(join(shell.temporary, 'missing'));
       const outcome = await shell.tools.call('bash', { command: 'echo a' });
-      expect(textOf(outcome)).to.match(/^Error: the shell cannot be started: its output pipe: ENOENT/);
+      expect(textOf(outcome)).to.match(/^Error: the shell cannot be started: its pipes: ENOENT/);
       sinon.restore();
       expect(await shell.run('echo a')).to.equal('a');
       await closeAndCheck();

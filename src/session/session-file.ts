@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsync, linkSync, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode, toError } from '../base/index.js';
+import { errorCode, makeDirectories, toError } from '../base/index.js';
 import { SessionStoredError } from './errors.js';
 
 const DIRECTORY_MODE = 0o700;
@@ -33,7 +33,7 @@ export interface NewSessionFile {
  */
 export function createSessionFile(id: string, path: string, root: string, lines: Iterable<string>): NewSessionFile {
   const directory = dirname(path);
-  const topmost = makeDirectories(directory);
+  const topmost = makeDirectories(directory, DIRECTORY_MODE);
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   const fd = openSync(temporary, 'ax', FILE_MODE);
   try {
@@ -44,24 +44,6 @@ export function createSessionFile(id: string, path: string, root: string, lines:
   } catch (thrown) {
     throw undone(thrown, [() => closeSync(fd), () => unlinkSync(temporary)]);
   }
-}
-
-/**
- * One level at a time: where the file system refuses with ENOENT, as `/proc` does, Node's recursive `mkdir` never ends.
- *
- * @returns the topmost directory that was made
- */
-function makeDirectories(path: string): string | undefined {
-  if (existsSync(path)) return undefined;
-  const above = makeDirectories(dirname(path));
-  try {
-    mkdirSync(path, DIRECTORY_MODE);
-  } catch (thrown) {
-    // Another session of the same workspace may be first.
-    if (errorCode(thrown) !== 'EEXIST') throw thrown;
-    return above;
-  }
-  return above ?? path;
 }
 
 /** Appends lines, each with its newline. @returns the number of bytes */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { constants, copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { constants, copyFile, link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../../base/index.js';
+import { errorCode, makeDirectories } from '../../base/index.js';
 import { FileError } from './file-errors.js';
 import type { TextFile } from './text-file.js';
 
@@ -26,7 +26,7 @@ export async function replaceFile(file: TextFile, text: string, signal: AbortSig
  */
 export async function createFile(path: string, text: string, signal: AbortSignal): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    makeDirectories(dirname(path));
     await publish(path, text, undefined, signal, (staged) => claim(staged, path));
   } catch (thrown) {
     throw errorCode(thrown) === 'EEXIST' ? FileError.exists(path) : FileError.of(thrown, path);

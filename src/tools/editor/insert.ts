@@ -12,7 +12,7 @@ import { readTextFile } from './text-file.js';
 export async function insert(path: string, args: EditorArgs, signal: AbortSignal): Promise<string> {
   const at = required(args, 'insert_line');
   const added = required(args, 'new_str');
-  const file = await readTextFile(path);
+  const file = await readTextFile(path, signal);
   const lines = file.text.split('\n');
   if (at > lines.length) {
     throw new InvalidArgsError(`insert_line is ${at}, it must be between 0 and ${lines.length}, the number of lines`);

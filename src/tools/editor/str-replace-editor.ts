@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { inject, injectable } from 'inversify';
 import type { Tool, ToolCallContext } from '../../tool/index.js';
+import { abortable } from './abortable.js';
 import { create } from './create.js';
 import { absolutePath, EDITOR_PARAMETERS, type EditorArgs } from './editor-args.js';
 import { EditorConfig } from './editor-config.js';
@@ -35,7 +36,11 @@ export class StrReplaceEditor implements Tool<EditorArgs> {
     return args.command === 'view';
   }
 
-  async execute(args: EditorArgs, { cwd, signal }: ToolCallContext): Promise<string> {
+  execute(args: EditorArgs, call: ToolCallContext): Promise<string> {
+    return abortable(this.#execute(args, call), call.signal);
+  }
+
+  async #execute(args: EditorArgs, { cwd, signal }: ToolCallContext): Promise<string> {
     const path = absolutePath(args.path, cwd);
     if (args.command === 'view') return view(path, args, this.config.maxOutputChars);
     const edit = { create, str_replace: strReplace, insert }[args.command];

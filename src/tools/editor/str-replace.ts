@@ -13,7 +13,7 @@ const MAX_PLACES = 10;
  */
 export async function strReplace(path: string, args: EditorArgs, signal: AbortSignal): Promise<string> {
   const oldText = required(args, 'old_str');
-  const file = await readTextFile(path);
+  const file = await readTextFile(path, signal);
   const { text } = file;
   const [place, ...others] = placesOf(text, oldText);
   if (place === undefined) throw FileError.editNotFound(path, lineEndHint(text, oldText));

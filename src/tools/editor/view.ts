@@ -12,17 +12,24 @@ const LINE_NUMBER_WIDTH = 6;
 /**
  * Shows a file with its lines numbered, or the names in a directory; the head of it, up to `maxChars`.
  *
- * @throws FileError
+ * @throws FileError, and the signal's reason
  * @throws InvalidArgsError a range outside the file, or one for a directory
  */
-export async function view(path: string, { view_range }: EditorArgs, maxChars: number): Promise<string> {
-  const text = (await isDirectory(path)) ? await viewDirectory(path, view_range) : await viewFile(path, view_range);
+export async function view(
+  path: string,
+  { view_range }: EditorArgs,
+  maxChars: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const text = (await isDirectory(path))
+    ? await viewDirectory(path, view_range, signal)
+    : await viewFile(path, view_range, signal);
   if (text.length <= maxChars) return text;
   return `${headOf(text, maxChars)}\n[view clipped: only the beginning of ${text.length} characters; use view_range, or search with grep -n]`;
 }
 
-async function viewFile(path: string, range: Range | undefined): Promise<string> {
-  const { text } = await readTextFile(path);
+async function viewFile(path: string, range: Range | undefined, signal: AbortSignal): Promise<string> {
+  const { text } = await readTextFile(path, signal);
   const lines = text.split('\n');
   const [first, last] = range === undefined ? [1, lines.length] : checked(range, lines.length);
   const shown = lines
@@ -47,9 +54,9 @@ function checked([first, last]: Range, count: number): Range {
   return [first, last];
 }
 
-async function viewDirectory(path: string, range: Range | undefined): Promise<string> {
+async function viewDirectory(path: string, range: Range | undefined, signal: AbortSignal): Promise<string> {
   if (range !== undefined) throw new InvalidArgsError(`view_range is for files, and ${path} is a directory`);
-  const rows = await listDirectory(path);
+  const rows = await listDirectory(path, signal);
   return [`${path}, two levels deep, without hidden names, node_modules and __pycache__:`, ...rows].join('\n');
 }
 

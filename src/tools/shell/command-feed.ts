@@ -37,8 +37,9 @@ export class CommandFeed {
     writeFileSync(this.#fd, text);
   }
 
-  /** Whether the shell has read all that was written. What it has not is taken out and put back. */
+  /** Whether the shell has read all that was written. What it has not is taken out and put back. False once closed. */
   hasBeenRead(): boolean {
+    if (this.#isClosed) return false;
     const unread = Buffer.allocUnsafe(PIPE_CAPACITY);
     try {
       writeFileSync(this.#fd, unread.subarray(0, readSync(this.#fd, unread)));

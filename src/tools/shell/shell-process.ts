@@ -141,10 +141,10 @@ export class ShellProcess {
     this.#statusText = (this.#statusText + text).slice(-MAX_STATUS_LENGTH);
     if (this.#running === undefined) return;
     const { token, settled } = this.#running;
-    const start = this.#statusText.indexOf(token);
-    const end = this.#statusText.indexOf('\n', start);
-    if (start < 0 || end < 0) return;
-    const status = Number(this.#statusText.slice(start + token.length, end));
+    // Traps may show the command that tells it, too.
+    const told = new RegExp(`${token}(\\d+)\\n`).exec(this.#statusText);
+    if (told === null) return;
+    const status = Number(told[1]);
     this.#statusText = '';
     this.#lastStatus = status;
     settled.resolve({ kind: 'status', status });

@@ -53,6 +53,8 @@ describe('bash, reading its commands as a script', () => {
     'set -u -o pipefail -C',
     'trap "true in ERR" ERR',
     'trap "printf :" DEBUG',
+    'trap \'echo "+ $BASH_COMMAND"\' DEBUG',
+    'BASH_XTRACEFD=1; set -x',
     'trap "printf :" ERR DEBUG; set -ETx',
   ];
   for (const state of states) {

@@ -1,13 +1,13 @@
 import { realpath } from 'node:fs/promises';
 import { inject, injectable } from 'inversify';
 import type { Tool, ToolCallContext } from '../../tool/index.js';
-import { abortable } from './abortable.js';
 import { create } from './create.js';
 import { absolutePath, EDITOR_PARAMETERS, type EditorArgs } from './editor-args.js';
 import { EditorConfig } from './editor-config.js';
 import { insert } from './insert.js';
 import { PathLock } from './path-lock.js';
 import { strReplace } from './str-replace.js';
+import { untilAborted } from './until-aborted.js';
 import { view } from './view.js';
 
 const DESCRIPTION = `Views, creates and edits text files in UTF-8, by absolute paths.
@@ -37,12 +37,12 @@ export class StrReplaceEditor implements Tool<EditorArgs> {
   }
 
   execute(args: EditorArgs, call: ToolCallContext): Promise<string> {
-    return abortable(this.#execute(args, call), call.signal);
+    return untilAborted(call.signal, this.#execute(args, call));
   }
 
   async #execute(args: EditorArgs, { cwd, signal }: ToolCallContext): Promise<string> {
     const path = absolutePath(args.path, cwd);
-    if (args.command === 'view') return view(path, args, this.config.maxOutputChars);
+    if (args.command === 'view') return view(path, args, this.config.maxOutputChars, signal);
     const edit = { create, str_replace: strReplace, insert }[args.command];
     const target = await realpath(path).catch(() => path);
     return this.#locks.run(target, () => edit(path, args, signal));

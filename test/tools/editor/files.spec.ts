@@ -94,7 +94,7 @@ describe('str_replace_editor', () => {
       editor.write('a', 'old');
       const aborted = AbortSignal.abort();
       const edits = [
-        readTextFile(editor.at('a')).then((file) => replaceFile(file, 'new', aborted)),
+        readTextFile(editor.at('a'), new AbortController().signal).then((file) => replaceFile(file, 'new', aborted)),
         createFile(editor.at('b'), 'new', aborted),
       ];
       for (const { status } of await Promise.allSettled(edits)) expect(status).to.equal('rejected');

@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { useFakeTimers } from 'sinon';
-import { abortable } from '../../../src/tools/editor/abortable.js';
+import { untilAborted } from '../../../src/tools/editor/until-aborted.js';
 import { rejectionOf } from '../../support/rejection-of.js';
 
-describe('abortable', () => {
+describe('untilAborted', () => {
   const never = new Promise<string>(() => undefined);
 
   it('gives what the work gives, also when it ends after the abort', async () => {
     const controller = new AbortController();
-    expect(await abortable(Promise.resolve('a'), controller.signal)).to.equal('a');
+    expect(await untilAborted(controller.signal, Promise.resolve('a'))).to.equal('a');
     const work = Promise.resolve().then(() => 'b');
     controller.abort(new Error('stop'));
-    expect(await abortable(work, controller.signal)).to.equal('b');
+    expect(await untilAborted(controller.signal, work)).to.equal('b');
     expect(
-      (await rejectionOf(abortable(Promise.reject(new Error('own')), controller.signal))) as Error,
+      (await rejectionOf(untilAborted(controller.signal, Promise.reject(new Error('own'))))) as Error,
     ).to.have.property('message', 'own');
   });
 
@@ -23,9 +23,9 @@ describe('abortable', () => {
       const controller = new AbortController();
       const reason = new Error('stop');
       if (when === 'before') controller.abort(reason);
-      const rejected = rejectionOf(abortable(never, controller.signal));
+      const rejected = rejectionOf(untilAborted(controller.signal, never));
       controller.abort(reason);
-      await clock.tickAsync(1_000);
+      await clock.tickAsync(100);
       expect(await rejected).to.equal(reason);
       expect(clock.countTimers()).to.equal(0);
     });

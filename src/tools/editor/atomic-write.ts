@@ -16,7 +16,11 @@ const MAX_NAME_HEAD = 32;
  * @throws FileError, and the signal's reason
  */
 export async function replaceFile(file: TextFile, text: string, signal: AbortSignal): Promise<void> {
-  await publish(file.realPath, text, file, signal, (staged) => rename(staged, file.realPath));
+  try {
+    await publish(file.realPath, text, file, signal, (staged) => rename(staged, file.realPath));
+  } catch (thrown) {
+    throw FileError.of(thrown, file.realPath);
+  }
 }
 
 /**
@@ -29,12 +33,14 @@ export async function createFile(path: string, text: string, signal: AbortSignal
     makeDirectories(dirname(path));
     await publish(path, text, undefined, signal, (staged) => claim(staged, path));
   } catch (thrown) {
-    throw errorCode(thrown) === 'EEXIST' ? FileError.exists(path) : FileError.of(thrown, path);
+    if (errorCode(thrown) === 'EEXIST') throw FileError.exists(path);
+    throw errorCode(thrown) === 'ENOENT' ? FileError.notMade(path, thrown) : FileError.of(thrown, path);
   }
 }
 
 type Attributes = Pick<TextFile, 'mode' | 'uid' | 'gid'>;
 
+/** @throws system errors, and the signal's reason */
 async function publish(
   path: string,
   text: string,
@@ -49,7 +55,7 @@ async function publish(
     await place(staged);
   } catch (thrown) {
     await rm(staged, { force: true }).catch(() => undefined);
-    throw FileError.of(thrown, path);
+    throw thrown;
   }
 }
 

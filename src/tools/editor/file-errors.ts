@@ -8,6 +8,10 @@ export class FileError extends CodedError {
   static exists(path: string): Error {
     return new Error(`${path} exists already: change it with str_replace or insert, or choose another path`);
   }
+  /** Where the system has no place for it: in `/proc`, behind a broken link. */
+  static notMade(path: string, cause: unknown): FileError {
+    return new FileError('FS_NOT_FOUND', `${path} cannot be made there: ${toError(cause).message}`, { cause });
+  }
   static notRegular(path: string, what: string): FileError {
     return new FileError('FS_NOT_REGULAR_FILE', `${path} is ${what}, not a regular file`);
   }

@@ -15,6 +15,8 @@ import { createFile, replaceFile } from '../../../src/tools/editor/atomic-write.
 import { readTextFile } from '../../../src/tools/editor/text-file.js';
 import { EditorScope } from '../../support/editor-scope.js';
 import { openFiles } from '../../support/process-table.js';
+import { rejectionOf } from '../../support/rejection-of.js';
+import { textOf } from '../../support/tool-scope.js';
 
 describe('str_replace_editor', () => {
   let editor: EditorScope;
@@ -88,6 +90,40 @@ describe('str_replace_editor', () => {
       );
       expect(editor.read('a')).to.equal(names.map((_, i) => i).join('\n'));
       expect(openFiles().length).to.equal(files);
+    });
+
+    it('are not made where somebody else was first', async () => {
+      editor.write('a', 'old');
+      const thrown = await rejectionOf(createFile(editor.at('a'), 'new', new AbortController().signal));
+      expect(thrown).to.have.property('message').that.contains('exists already');
+      expect(editor.read('a')).to.equal('old');
+      expect(readdirSync(editor.workspace)).to.deep.equal(['a']);
+    });
+
+    it('are not made where the file system has no place, be it asked for directories as well', async () => {
+      symlinkSync(editor.at('gone'), editor.at('broken'));
+      for (const path of ['/proc/nope/more/a.txt', '/proc/nope.txt', editor.at('broken/a')]) {
+        const outcome = await editor.tools.call('str_replace_editor', { command: 'create', path, file_text: 'a' });
+        expect(textOf(outcome)).to.match(/^Error: \S+ cannot be made there: ENOENT/);
+        expect(outcome.error?.code).to.equal('FS_NOT_FOUND');
+      }
+    });
+
+    it('of the kernel are shown as far as they go', async () => {
+      const see = (path: string) => editor.tools.call('str_replace_editor', { command: 'view', path });
+      expect(textOf(await see('/proc/self/status'))).to.contain(`Pid:\t${process.pid}`);
+      // Far larger than it says.
+      expect((await see('/proc/self/pagemap')).error?.code).to.equal('FS_TOO_LARGE');
+      // It would wait for the next message; not everybody may read it.
+      expect((await see('/proc/kmsg')).error?.code).to.match(/^FS_(IO_ERROR|PERMISSION_DENIED|NOT_FOUND)$/);
+    });
+
+    it('of many blocks are read whole, and not on after an abort', async () => {
+      const text = `${'0123456789abcde\n'.repeat(50_000)}end`;
+      editor.write('a', text);
+      expect((await readTextFile(editor.at('a'), new AbortController().signal)).text).to.equal(text);
+      const reason = new Error('stop');
+      expect(await rejectionOf(readTextFile(editor.at('a'), AbortSignal.abort(reason)))).to.equal(reason);
     });
 
     it('stay as they are, with nothing beside them, when the call was aborted', async () => {

@@ -12,10 +12,13 @@ import { ShellScope } from '../../support/shell-scope.js';
 const HOLDER = fileURLToPath(new URL('shell-holder.js', import.meta.url));
 
 describe('shells of a runtime that exits without closing', () => {
-  const temporary = mkdtempSync(join(tmpdir(), 'holder-test-'));
+  let temporary: string;
   let sessionId: string;
   let holder: ChildProcess;
 
+  before(() => {
+    temporary = mkdtempSync(join(tmpdir(), 'holder-test-'));
+  });
   beforeEach(() => {
     sessionId = `s-${randomUUID()}`;
   });

@@ -415,7 +415,7 @@ describe('HarnessClient', () => {
       };
       await attempt();
       const before = openDescriptors();
-      for (let round = 0; round < 100; round++) await attempt();
+      for (let round = 0; round < 1000; round++) await attempt();
       expect(openDescriptors()).to.be.at.most(before + 5);
     }).timeout(30_000);
 

@@ -17,6 +17,12 @@ export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
+/** The reason of an aborted signal; a reason that is no Error becomes one, `<what> aborted: <reason>`. */
+export function abortError({ reason }: AbortSignal, what?: string): Error {
+  if (reason instanceof Error) return reason;
+  return new Error(`${what === undefined ? '' : `${what} `}aborted: ${String(reason)}`);
+}
+
 /** The messages of an error and its causes, outermost first, joined by `: `; one that the last ends with is left out. */
 export function describeError(thrown: unknown): string {
   const messages: string[] = [];

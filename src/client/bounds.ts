@@ -1,4 +1,4 @@
-import { Deferred } from '../base/index.js';
+import { abortError, Deferred } from '../base/index.js';
 import { onAbort } from './on-abort.js';
 
 /** What may end a piece of work before it is done. */
@@ -51,8 +51,4 @@ export async function settlesWithin(promise: Promise<unknown>, ms: number): Prom
     clearTimeout(timer);
   }
   return settled;
-}
-
-function abortError({ reason }: AbortSignal): Error {
-  return reason instanceof Error ? reason : new Error(`aborted: ${String(reason)}`);
 }

@@ -1,7 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { errorCode, packageInfo } from '../base/index.js';
+import { errorCode, expandHome, packageInfo } from '../base/index.js';
 import type { HarnessClientOptions } from './options.js';
 
 /** A process to start. */
@@ -23,7 +22,7 @@ export function planLaunch(options: HarnessClientOptions): LaunchPlan {
   const cwd = options.processCwd === undefined ? undefined : resolve(options.processCwd);
   if (cwd !== undefined) checkDirectory('processCwd', cwd);
   const env: NodeJS.ProcessEnv = { ...(options.env ?? process.env) };
-  if (options.dshHome !== undefined) env.DSH_HOME = resolve(options.dshHome.replace(/^~(?=$|[\\/])/, homedir()));
+  if (options.dshHome !== undefined) env.DSH_HOME = expandHome(options.dshHome);
 
   if (options.launch !== undefined) {
     const { command, args = [] } = options.launch;

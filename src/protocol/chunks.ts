@@ -17,6 +17,7 @@ export type StreamChunk =
   | { readonly type: 'usage'; readonly usage: TokenUsage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly replayState?: JsonValue };
 
+/** How one model stream ended (core §2.6). Blocks may still be open under `aborted` and `error` only. */
 export type FinishReason =
   | { readonly kind: 'stop' }
   | { readonly kind: 'tool-calls' }

@@ -1,14 +1,16 @@
 import { Buffer } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
-import { Deferred, toError } from '../base/index.js';
+import { Deferred, piecesOf, toError } from '../base/index.js';
 import type { TransportDiagnostic } from './transport.js';
 
 /** Characters that leave without waiting for the end of the tick. */
 const BATCH_CHARS = 32_768;
+/** A body longer than this leaves in pieces. */
+const LONG_CHARS = 262_144;
 
-/** Bytes rather than text: a backlog of joined strings keeps the garbage collector busy. */
 interface Batch {
-  readonly bytes: Buffer;
+  /** Bytes: a backlog of joined strings keeps the garbage collector busy. Text: a piece of a long body. */
+  readonly content: Buffer | string;
   readonly chars: number;
 }
 
@@ -72,14 +74,19 @@ export class FrameWriter {
   }
 
   /**
-   * @param frame ends with its newline
+   * @param frame ends with its newline, or goes on with
+   * @param body which is never copied as a whole if it is long, and
+   * @param tail
    * @returns a promise when more than the high-water mark is queued; it fulfils when there is room again, or never
    *   will be
    */
-  push(frame: string): void | Promise<void> {
+  push(frame: string, body = '', tail = ''): void | Promise<void> {
     if (this.#closed || this.#failure !== undefined) return;
+    this.#queuedChars += frame.length + body.length + tail.length;
     this.#open += frame;
-    this.#queuedChars += frame.length;
+    if (body.length > LONG_CHARS) this.#queuePieces(body);
+    else this.#open += body;
+    this.#open += tail;
     if (!this.#tickDue) {
       this.#tickDue = true;
       process.nextTick(this.#onTick);
@@ -142,8 +149,17 @@ export class FrameWriter {
 
   #seal(): void {
     if (this.#open === '') return;
-    this.#waiting.push({ bytes: Buffer.from(this.#open), chars: this.#open.length });
+    this.#enqueue({ content: Buffer.from(this.#open), chars: this.#open.length });
     this.#open = '';
+  }
+
+  #queuePieces(body: string): void {
+    this.#seal();
+    for (const content of piecesOf(body, LONG_CHARS)) this.#enqueue({ content, chars: content.length });
+  }
+
+  #enqueue(batch: Batch): void {
+    this.#waiting.push(batch);
     this.#openBatch += 1;
   }
 
@@ -176,14 +192,14 @@ export class FrameWriter {
     }
   }
 
-  #write({ bytes, chars }: Batch): void {
+  #write({ content, chars }: Batch): void {
     if (this.#output.writableEnded) this.#onFinish();
     if (this.#failure === undefined) {
       this.#queuedChars -= chars;
       this.#written += 1;
       const batch = this.#written;
       try {
-        const ready = this.#output.write(bytes, (error) => (error ? this.#break(error) : this.#accept(batch)));
+        const ready = this.#output.write(content, (error) => (error ? this.#break(error) : this.#accept(batch)));
         this.#full = !ready && !this.#closed;
       } catch (thrown) {
         this.#lose(batch, toError(thrown));

@@ -14,9 +14,17 @@ export function encodeRequest(id: string, method: string, params: object): strin
   return `${OPENING},"id":"${id}","method":${JSON.stringify(method)},"params":${JSON.stringify(params) ?? '{}'}}\n`;
 }
 
-export function encodeNotification(method: string, paramsJson: string | undefined): string {
-  const params = paramsJson === undefined ? '' : `,"params":${paramsJson}`;
-  return `${OPENING},"method":${JSON.stringify(method)}${params}}\n`;
+/** `paramsJson` is JSON text and goes in as it stands; undefined leaves the member out (core §1.3). */
+export function encodeNotification(method: string, params: object | undefined): string {
+  const json = params && JSON.stringify(params);
+  return json === undefined
+    ? `${OPENING},"method":${JSON.stringify(method)}}\n`
+    : `${openNotification(method, json)}}\n`;
+}
+
+/** A notification as far as its params; what is still missing is their rest, a brace and the newline. */
+export function openNotification(method: string, paramsJson: string): string {
+  return `${OPENING},"method":${JSON.stringify(method)},"params":${paramsJson}`;
 }
 
 /** @throws TypeError, RangeError `result` cannot be written as JSON */
@@ -75,6 +83,7 @@ export function recoverObject(text: string): JsonObject | undefined {
   return at < 0 ? undefined : parseObject(text.slice(at));
 }
 
+/** Of what `JSON.parse` gives: an object, and neither `null` nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

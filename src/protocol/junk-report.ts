@@ -18,21 +18,25 @@ export class JunkReport {
     this.#report = report;
   }
 
+  /** Counts a dropped line; the first of those not yet reported is quoted. */
   add(line: string): void {
     if (this.#count === 0) this.#sample = headOf(line, SAMPLE_CHARS);
     this.#count += 1;
     this.#inBurst = true;
   }
 
+  /** A frame was read: the burst is over. */
   sawFrame(): void {
     this.#inBurst = false;
     this.#reported = false;
   }
 
+  /** Reports a burst that has not been reported yet. */
   endOfChunk(): void {
     if (!this.#reported) this.flush();
   }
 
+  /** Reports what was counted since the last report, if anything. */
   flush(): void {
     const count = this.#count;
     if (count === 0) return;

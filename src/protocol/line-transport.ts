@@ -3,10 +3,18 @@ import type { Readable, Writable } from 'node:stream';
 import { Deferred, LineSplitter } from '../base/index.js';
 import { FrameTooLargeError, JsonRpcResponseError } from './errors.js';
 import { FrameWriter, guardErrors } from './frame-writer.js';
-import { encodeNotification, encodeRequest, isFrameId, parseObject, recoverObject, requestIdIn } from './frames.js';
+import {
+  encodeNotification,
+  encodeRequest,
+  isFrameId,
+  openNotification,
+  parseObject,
+  recoverObject,
+  requestIdIn,
+} from './frames.js';
 import type { JsonObject } from './json.js';
 import { JunkReport } from './junk-report.js';
-import { abortError, PendingRequests } from './pending-requests.js';
+import { PendingRequests, requestAborted } from './pending-requests.js';
 import { RequestServer } from './request-server.js';
 import type {
   JsonRpcTransport,
@@ -81,7 +89,7 @@ export class JsonRpcLineTransport implements JsonRpcTransport {
 
   request(method: string, params: object = {}, signal?: AbortSignal): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) throw abortError(signal);
+      if (signal?.aborted) throw requestAborted(signal);
       const refusal = this.#refusal ?? this.#writer.failure;
       if (refusal !== undefined) throw refusal;
       const id = this.#pending.nextId();
@@ -92,11 +100,11 @@ export class JsonRpcLineTransport implements JsonRpcTransport {
   }
 
   notify(method: string, params?: object): void | Promise<void> {
-    return this.#writer.push(encodeNotification(method, params && JSON.stringify(params)));
+    return this.#writer.push(encodeNotification(method, params));
   }
 
-  notifyEncoded(method: string, paramsJson: string): void | Promise<void> {
-    return this.#writer.push(encodeNotification(method, paramsJson));
+  notifyEncoded(method: string, head: string, body?: string, tail = ''): void | Promise<void> {
+    return this.#writer.push(openNotification(method, head), body, `${tail}}\n`);
   }
 
   flush(): Promise<void> {

@@ -11,6 +11,7 @@ export interface InitializeParams {
   /** Positive safe integer. */
   readonly maxTokens?: number;
 }
+/** Name and version of the runtime; having it means that the runtime is usable (core §1.5). */
 export interface InitializeResult {
   readonly serverInfo: { readonly name: string; readonly version: string };
 }
@@ -30,8 +31,10 @@ export interface HarnessSdkRequestMap {
   'session/prompt': { readonly params: SessionPromptParams; readonly result: SessionPromptResult };
   shutdown: { readonly params: undefined; readonly result: Record<string, never> };
 }
+/** Names of the methods a client may call. */
 export type HarnessSdkMethod = keyof HarnessSdkRequestMap;
 
+/** Whether an agent has work. There is no `idle` between two queued turns (core §1.8). */
 export type SdkRunStatus = 'running' | 'idle';
 
 /** Params of `session.event`: one for every event appended to any live session. */
@@ -44,10 +47,12 @@ export interface SessionStatusNotification {
   readonly sessionId: string;
   readonly status: SdkRunStatus;
 }
+/** Params of `subagent.started`: a session with a parent was created; precedes every event of that session. */
 export interface SubagentStartedNotification {
   readonly parentSessionId: string;
   readonly childSessionId: string;
 }
+/** Params of `subagent.finished`: a subagent of this process has settled; `agentId` is the child's session id. */
 export interface SubagentFinishedNotification {
   readonly provider: string;
   readonly agentId: string;
@@ -55,6 +60,7 @@ export interface SubagentFinishedNotification {
   readonly childSessionId: string;
   readonly status: 'ok' | 'error';
   readonly stopReason: string;
+  /** Absent when the child produced nothing, never `[]`. */
   readonly lastAssistantMessage?: readonly ContentBlock[];
 }
 
@@ -65,6 +71,7 @@ export interface HarnessSdkNotificationMap {
   'subagent.started': SubagentStartedNotification;
   'subagent.finished': SubagentFinishedNotification;
 }
+/** Names of the notifications the runtime sends. */
 export type HarnessSdkNotificationMethod = keyof HarnessSdkNotificationMap;
 /** A notification as a client sees it, discriminated by `method`. */
 export type HarnessNotification = {

@@ -1,7 +1,9 @@
+import { abortError } from '../base/index.js';
 import { SdkProtocolError } from './errors.js';
 import { type FrameId, isObject, responseError } from './frames.js';
 import type { JsonObject } from './json.js';
 
+/** What settles a request that was sent, and which write it left in. */
 export interface PendingRequest {
   /** Batch of the writer that carries the request. */
   readonly batch: number;
@@ -26,7 +28,7 @@ export class PendingRequests {
   add(id: string, request: PendingRequest, signal: AbortSignal | undefined): void {
     let release: (() => void) | undefined;
     if (signal !== undefined) {
-      const onAbort = (): void => this.reject(id, abortError(signal));
+      const onAbort = (): void => this.reject(id, requestAborted(signal));
       signal.addEventListener('abort', onAbort, { once: true });
       release = () => signal.removeEventListener('abort', onAbort);
     }
@@ -42,6 +44,7 @@ export class PendingRequests {
     else request.reject(new SdkProtocolError('a JSON-RPC response has neither a result nor an error object'));
   }
 
+  /** One request, if it is still pending. */
   reject(id: FrameId, error: unknown): void {
     this.#take(id)?.reject(error);
   }
@@ -62,9 +65,9 @@ export class PendingRequests {
   }
 }
 
-/** What a request rejects with when its signal is aborted: the reason, made an Error. */
-export function abortError({ reason }: AbortSignal): Error {
-  return reason instanceof Error ? reason : new Error(`JSON-RPC request aborted: ${String(reason)}`);
+/** What a request rejects with when its signal is aborted. */
+export function requestAborted(signal: AbortSignal): Error {
+  return abortError(signal, 'JSON-RPC request');
 }
 
 /** Twelve digits. Enough to tell two connections over one pipe apart, and spares loading `node:crypto`. */

@@ -8,6 +8,7 @@ import type { NotificationHandler, RequestHandler, TransportDiagnostic } from '.
  * Nothing that a handler throws gets past it.
  */
 export class RequestServer {
+  /** Without one every request is answered with -32601. */
   requestHandler: RequestHandler | undefined;
   notificationHandler: NotificationHandler | undefined;
   readonly #send: (frame: string) => void;
@@ -18,6 +19,7 @@ export class RequestServer {
     this.#report = report;
   }
 
+  /** A notification: params that are no object are heard as `{}`; a handler that fails is reported. */
   hear(method: string, params: JsonValue | undefined): void {
     try {
       const returned: unknown = this.notificationHandler?.(method, isObject(params) ? params : {});
@@ -27,6 +29,7 @@ export class RequestServer {
     }
   }
 
+  /** A request: answers once, when the handler has returned or its promise has settled. */
   serve(id: FrameId, method: string, params: JsonValue | undefined): void {
     try {
       const handler = this.requestHandler;
@@ -45,6 +48,7 @@ export class RequestServer {
     }
   }
 
+  /** Answers with an error without asking the handler. */
   fail(id: FrameId, thrown: unknown): void {
     this.#send(encodeError(id, thrown));
   }

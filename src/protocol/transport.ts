@@ -36,8 +36,11 @@ export interface JsonRpcTransport extends JsonRpcTransportPeer {
   /** At most one handler; without one every request is answered with -32601 `method not found: <method>`. */
   onRequest(handler: RequestHandler): void;
   onNotification(handler: NotificationHandler): void;
-  /** As {@link JsonRpcTransportPeer.notify}, with params that are JSON text already: stringified once, spliced in. */
-  notifyEncoded(method: string, paramsJson: string): void | Promise<void>;
+  /**
+   * As {@link JsonRpcTransportPeer.notify}, with params that are JSON text already: stringified once, spliced in. The
+   * text is `head`, `body` and `tail` together; a long `body` is sent without being copied as a whole.
+   */
+  notifyEncoded(method: string, head: string, body?: string, tail?: string): void | Promise<void>;
   /** Settles when all that was sent before has been accepted by the output; an output failure rejects it. */
   flush(): Promise<void>;
   /**
@@ -67,6 +70,7 @@ export interface JsonRpcTransportOptions {
   readonly highWaterMark?: number;
 }
 
+/** Something that went wrong and that the conversation survived; `message` is one line for people. */
 export interface TransportDiagnostic {
   readonly kind: 'junk' | 'frame-too-large' | 'handler-failed' | 'write-failed';
   readonly message: string;

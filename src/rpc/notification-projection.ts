@@ -16,7 +16,7 @@ export class NotificationProjection implements NotificationListener {
       prefix = `{"sessionId":${JSON.stringify(session.id)},"event":`;
       this.#prefixes.set(session, prefix);
     }
-    return this.transport.notifyEncoded('session.event', `${prefix}${json}}`);
+    return this.transport.notifyEncoded('session.event', prefix, json, '}');
   }
 
   sessionStatus(sessionId: string, status: SdkRunStatus): void {

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode, makeDirectories, toError } from '../base/index.js';
+import { errorCode, makeDirectories, piecesOf, toError } from '../base/index.js';
 import { SessionStoredError } from './errors.js';
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Characters written at once: well below the longest string, so that a backlog of any size can be written. */
-const WRITE_CHARS = 16 * 1024 * 1024;
+/** Characters written at once: a long line, or a backlog of any size, costs no second copy of itself. */
+const WRITE_CHARS = 256 * 1024;
+const MAX_BYTES_PER_CHAR = 3;
 /** Windows, some network file systems, and a parent that may be written but not read. */
 const CANNOT_SYNC_DIRECTORY: ReadonlySet<string | undefined> = new Set([
   'EACCES',
@@ -51,12 +52,17 @@ export function writeLines(fd: number, lines: Iterable<string>): number {
   let bytes = 0;
   let text = '';
   for (const line of lines) {
+    if (line.length > WRITE_CHARS) {
+      bytes += writeAll(fd, Buffer.from(text)) + writeLong(fd, line);
+      text = '\n';
+      continue;
+    }
     text += `${line}\n`;
     if (text.length < WRITE_CHARS) continue;
-    bytes += writeText(fd, text);
+    bytes += writeAll(fd, Buffer.from(text));
     text = '';
   }
-  return bytes + writeText(fd, text);
+  return bytes + writeAll(fd, Buffer.from(text));
 }
 
 /** Runs the undoing steps, past failures. @returns the error to throw: the first one, with what failed after it */
@@ -94,8 +100,14 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-function writeText(fd: number, text: string): number {
-  const bytes = Buffer.from(text);
+function writeLong(fd: number, line: string): number {
+  const piece = Buffer.allocUnsafeSlow(WRITE_CHARS * MAX_BYTES_PER_CHAR);
+  let bytes = 0;
+  for (const text of piecesOf(line, WRITE_CHARS)) bytes += writeAll(fd, piece.subarray(0, piece.write(text)));
+  return bytes;
+}
+
+function writeAll(fd: number, bytes: Buffer): number {
   for (let at = 0; at < bytes.length; ) {
     const written = writeSync(fd, bytes, at);
     if (written === 0) throw new Error(`the file system took ${at} of ${bytes.length} bytes`);

@@ -76,6 +76,27 @@ describe('LineSplitter', () => {
     );
   });
 
+  it('delivers a long line as it is, wherever its code points meet the pieces it is decoded in', () => {
+    const unit = fc.constantFrom('a', 'é', '台', '🔥');
+    fc.assert(
+      fc.property(fc.string({ unit, minLength: 1, maxLength: 7 }), fc.nat(70_000), (text, cut) => {
+        const bytes = Buffer.from(text.repeat(Math.ceil(200_000 / Buffer.byteLength(text))));
+        expect(splitInto([bytes.subarray(0, cut), bytes.subarray(cut)]).lines[0] === bytes.toString()).to.equal(true);
+      }),
+    );
+  });
+
+  it('replaces what is no UTF-8 in a long line as a decoder of the whole does', () => {
+    const piece = fc.uint8Array({ minLength: 1, maxLength: 40 }).map((bytes) => bytes.filter((byte) => byte !== 0x0a));
+    fc.assert(
+      fc.property(piece, fc.nat(5), (junk, shift) => {
+        const bytes = Buffer.concat([Buffer.alloc(65_536 - shift, 'x'), junk, Buffer.alloc(65_536, 'y')]);
+        expect(splitInto([bytes]).lines[0] === bytes.toString()).to.equal(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   describe('with a cap (A4)', () => {
     const CAP = 5000;
     for (const newline of ['\n', '\r\n', '']) {

@@ -123,6 +123,23 @@ describe('JsonRpcLineTransport over the pipes of a child process', () => {
     await exited;
   });
 
+  it('survives the EPIPE of a write that was under way when it was closed (B1)', async () => {
+    const { transport, child, stdin } = spawnPeer(`
+      import { closeSync } from 'node:fs';
+      process.on('message', () => closeSync(0));
+      process.send('deaf');
+    `);
+    transport.start();
+    await once(child, 'message');
+    const request = rejectionOf(transport.request('prompt', { text: 'x'.repeat(5 * 1024 * 1024) }));
+    await until(() => stdin.writableLength > 0);
+    transport.close();
+    expect((await request).message).to.equal('JSON-RPC transport closed');
+    child.send('close your stdin');
+    await new Promise((resolve) => stdin.once('close', resolve));
+    expect(stdin.errored).to.have.property('code').that.is.oneOf(['EPIPE', 'ECONNRESET']);
+  });
+
   it('hears the last answer and all events of a peer that exited, while it is written to (B5)', async () => {
     const { transport, child } = spawnPeer(`${PEER}
       peer.onRequest(() => {

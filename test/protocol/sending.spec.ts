@@ -42,6 +42,31 @@ describe('JsonRpcLineTransport, writing', () => {
       ]);
     });
 
+    it('sends a long body in pieces that are code points, in order with what stands around it', async () => {
+      const { transport, output } = openWriter({}, new WriteLog({ highWaterMark: 64 }));
+      const text = 'x🔥台'.repeat(200_000);
+      transport.notify('before');
+      transport.notifyEncoded('long', '{"n":1,"text":', JSON.stringify(text), ',"m":2}');
+      transport.notify('after');
+      await transport.flush();
+      expect(Math.max(...output.writes.map((written) => written.length))).to.be.at.most(262_144);
+      const frames = framesOf(output.writes.join(''));
+      expect(frames.map(({ method }) => method)).to.deep.equal(['before', 'long', 'after']);
+      expect(frames[1]?.params).to.deep.equal({ n: 1, text, m: 2 });
+      transport.close();
+    });
+
+    it('counts a long body as queued until it has left', async () => {
+      const { transport, output } = openWriter({ highWaterMark: 300_000 });
+      output.held = true;
+      const room = transport.notifyEncoded('long', '"', 'x'.repeat(1_000_000), '"');
+      expect(room).to.be.a('promise');
+      output.held = false;
+      output.acceptOne();
+      await room;
+      transport.close();
+    });
+
     it('refuses params that are no JSON, and writes nothing', async () => {
       const { transport, writtenText } = openTransport();
       expect(() => transport.notify('a', { n: 1n })).to.throw(TypeError);

@@ -151,16 +151,23 @@ describe('FileSessionLog', () => {
       expect(await storedSeqs()).to.deep.equal(Array.from({ length: told.stored }, (_, seq) => seq));
     });
 
-    it('writes a batch beyond the longest write piece by piece', async () => {
-      const sizes: number[] = [];
-      faults.inject('writeSync', (real) => (fd: number, bytes: Uint8Array, at: number) => {
-        sizes.push(bytes.length);
-        return real(fd, bytes, at);
+    for (const [what, count, text] of [
+      ['many lines', 40, 'x'.repeat(100_000)],
+      ['one long line', 1, '🔥台x'.repeat(500_000)],
+      ['short lines around a long one', 3, 'é'.repeat(262_100)],
+    ] as const) {
+      it(`writes ${what} piece by piece, with no copy of the whole`, async () => {
+        const sizes: number[] = [];
+        faults.inject('writeSync', (real) => (fd: number, bytes: Uint8Array, at: number) => {
+          sizes.push(bytes.length);
+          return real(fd, bytes, at);
+        });
+        log.append([...batch(0, count, text), ...batch(count, 1)]);
+        expect(Math.max(...sizes)).to.be.lessThan(1024 * 1024);
+        const stored = readFileSync(path, 'utf8').trimEnd().split('\n').slice(1);
+        expect(stored).to.deep.equal([...batch(0, count, text), ...batch(count, 1)].map(({ json }) => json));
       });
-      log.append(batch(0, 40, 'x'.repeat(1024 * 1024)));
-      expect(sizes).to.have.length(3);
-      expect(await storedSeqs()).to.have.length(40);
-    });
+    }
   });
 
   describe('sync', () => {

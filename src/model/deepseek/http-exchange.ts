@@ -1,8 +1,10 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { errorCode } from '../../base/index.js';
+import { Readable } from 'node:stream';
+import { errorCode, piecesOf } from '../../base/index.js';
 import { LlmError } from '../errors.js';
 import { httpError } from './http-error.js';
 
+/** What ends an exchange early, and how its errors name the API. */
 export interface HttpExchangeOptions {
   readonly signal: AbortSignal;
   /** Milliseconds that a wait for the server may take: for the connection, the head, or more of the body. */
@@ -10,11 +12,14 @@ export interface HttpExchangeOptions {
   /** The base URL as messages name it. */
   readonly base: string;
 }
+/** Status and headers of the response; names of headers are in lower case. */
 export interface ResponseHead {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
 }
 
+/** Characters sent at once, so that a long body is not copied as a whole. */
+const PIECE_CHARS = 262_144;
 /** Bytes that may wait for the consumer before the socket is paused. */
 const HIGH_WATER_MARK = 1024 * 1024;
 /** Milliseconds that a response may go on after its answer was complete, for the sake of its connection. */
@@ -136,7 +141,12 @@ export class HttpExchange {
     });
     request.on('response', (response) => this.#onResponse(response));
     request.on('upgrade', (response) => this.#onSwitch(response));
-    request.end(this.#body);
+    if (this.#body.length <= PIECE_CHARS) {
+      request.end(this.#body);
+    } else {
+      request.setHeader('content-length', Buffer.byteLength(this.#body));
+      Readable.from(piecesOf(this.#body, PIECE_CHARS), { highWaterMark: 1 }).pipe(request);
+    }
   }
 
   /** Nobody asked for another protocol, and what the connection would carry now is none of ours. */

@@ -4,28 +4,18 @@ import { spy } from 'sinon';
 import { Deferred, packageInfo } from '../../../src/base/index.js';
 import { DeepSeekAdapter } from '../../../src/model/deepseek/deepseek-adapter.js';
 import { DeepSeekConfigDto } from '../../../src/model/deepseek/deepseek-config.js';
-import type { ModelRequest } from '../../../src/model/index.js';
 import type { ContentBlock } from '../../../src/protocol/index.js';
 import { type DeepSeekServer, DONE, delta, eventsOf } from '../../support/deepseek-server.js';
 import { collect, finishOf, said, user } from '../../support/model-request.js';
-import { type Call, DeepSeekFixture, KEY, ROUTE } from './deepseek-fixture.js';
+import { KEY, ROUTE, useDeepSeek } from './deepseek-fixture.js';
 
 describe('DeepSeekAdapter', () => {
+  const deepseek = useDeepSeek();
+  const { caller, call } = deepseek;
   let server: DeepSeekServer;
-  let fixture: DeepSeekFixture;
-
-  beforeEach(async () => {
-    fixture = await DeepSeekFixture.create();
-    server = fixture.server;
+  beforeEach(() => {
+    server = deepseek.server;
   });
-  afterEach(() => fixture.dispose());
-
-  function caller(config?: Partial<DeepSeekConfigDto>): Call {
-    return fixture.caller(config);
-  }
-  function call(config?: Partial<DeepSeekConfigDto>, request?: Partial<ModelRequest>): ReturnType<Call> {
-    return caller(config)(request);
-  }
 
   it('posts the prompt and streams the answer', async () => {
     server.answer({
@@ -139,7 +129,7 @@ describe('DeepSeekAdapter', () => {
 
   describe('warm()', () => {
     function adapter(baseURL: string): DeepSeekAdapter {
-      return new DeepSeekAdapter(Object.assign(new DeepSeekConfigDto(), { baseURL }), fixture.scope);
+      return new DeepSeekAdapter(Object.assign(new DeepSeekConfigDto(), { baseURL }), deepseek.scope);
     }
 
     for (const [scheme, module] of [

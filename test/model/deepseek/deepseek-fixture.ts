@@ -13,7 +13,7 @@ export const ROUTE: CallConfig = { provider: 'deepseek-official', model: 'deepse
 export type Call = (request?: Partial<ModelRequest>) => AsyncIterable<readonly StreamChunk[]>;
 
 /** A server and a scope for one test, with a key in the environment. */
-export class DeepSeekFixture {
+class DeepSeekFixture {
   readonly scope = Scope.root('test');
   readonly server: DeepSeekServer;
 
@@ -40,4 +40,31 @@ export class DeepSeekFixture {
     const call = registry.prepare(ROUTE);
     return (request = {}) => call.stream(modelRequest({ config: call.config, ...request }));
   }
+}
+
+/** A fixture for each test of the surrounding suite; what is given here belongs to the one that runs. */
+export interface CurrentDeepSeek {
+  readonly server: DeepSeekServer;
+  readonly scope: Scope;
+  readonly caller: (config?: Partial<DeepSeekConfigDto>) => Call;
+  /** One call, of an adapter of its own. */
+  readonly call: (config?: Partial<DeepSeekConfigDto>, request?: Partial<ModelRequest>) => ReturnType<Call>;
+}
+
+export function useDeepSeek(): CurrentDeepSeek {
+  let fixture: DeepSeekFixture;
+  beforeEach(async () => {
+    fixture = await DeepSeekFixture.create();
+  });
+  afterEach(() => fixture.dispose());
+  return {
+    get server() {
+      return fixture.server;
+    },
+    get scope() {
+      return fixture.scope;
+    },
+    caller: (config) => fixture.caller(config),
+    call: (config, request) => fixture.caller(config)(request),
+  };
 }

@@ -2,12 +2,10 @@ import { getEventListeners } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import { Deferred } from '../../../src/base/index.js';
-import type { DeepSeekConfigDto } from '../../../src/model/deepseek/deepseek-config.js';
-import type { ModelRequest } from '../../../src/model/index.js';
 import type { StreamChunk } from '../../../src/protocol/index.js';
 import { type DeepSeekServer, DONE, delta, eventsOf, type ServerAnswer } from '../../support/deepseek-server.js';
 import { collect, finishOf, said } from '../../support/model-request.js';
-import { type Call, DeepSeekFixture } from './deepseek-fixture.js';
+import { useDeepSeek } from './deepseek-fixture.js';
 
 function failureOf(chunks: readonly StreamChunk[]): { code: string; message: string } {
   const reason = finishOf(chunks) as { failure?: { code: string; message: string } };
@@ -16,21 +14,24 @@ function failureOf(chunks: readonly StreamChunk[]): { code: string; message: str
 }
 
 describe('DeepSeekAdapter transport', () => {
+  const deepseek = useDeepSeek();
+  const { caller, call } = deepseek;
   let server: DeepSeekServer;
-  let fixture: DeepSeekFixture;
-
-  beforeEach(async () => {
-    fixture = await DeepSeekFixture.create();
-    server = fixture.server;
+  beforeEach(() => {
+    server = deepseek.server;
   });
-  afterEach(() => fixture.dispose());
 
-  function caller(config?: Partial<DeepSeekConfigDto>): Call {
-    return fixture.caller(config);
-  }
-  function call(config?: Partial<DeepSeekConfigDto>, request?: Partial<ModelRequest>): ReturnType<Call> {
-    return caller(config)(request);
-  }
+  it('sends a long body whole, with its length', async () => {
+    server.answer({ raw: eventsOf({ text: 'ok' }) });
+    const text = '🔥台x'.repeat(300_000);
+    await collect(
+      call({}, { messages: [{ id: 'm', role: 'user', content: [{ type: 'text', text }], source: { kind: 'user' } }] }),
+    );
+    const { body, headers } = await server.request(0);
+    expect(body.messages.at(-1).content === text).to.equal(true);
+    expect(Number(headers['content-length'])).to.be.greaterThan(Buffer.byteLength(text));
+    expect(headers).not.to.have.property('transfer-encoding');
+  });
 
   describe('failures', () => {
     const statuses: readonly (readonly [status: number, code: string])[] = [
@@ -391,7 +392,7 @@ describe('DeepSeekAdapter transport', () => {
 
     for (const [how, end] of [
       ['aborted', (abort: AbortController) => abort.abort()],
-      ['closed', () => fixture.scope.close()],
+      ['closed', () => deepseek.scope.close()],
     ] as const) {
       it(`sends nothing more when the call is ${how}`, async () => {
         const next = caller();
@@ -478,7 +479,7 @@ describe('DeepSeekAdapter transport', () => {
     await collect(next());
     const stalled = collect(next());
     await server.request(1);
-    await fixture.scope.close();
+    await deepseek.scope.close();
     expect(finishOf(await stalled)).to.have.nested.property('failure.code', 'TRANSPORT');
     await server.disconnected();
     expect(finishOf(await collect(next()))).to.have.nested.property('failure.code', 'TRANSPORT');

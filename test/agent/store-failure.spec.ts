@@ -5,19 +5,12 @@ import { StoreFailedError } from '../../src/session/index.js';
 import { AgentWorld, prompt } from '../support/agent-world.js';
 import { hangs, says } from '../support/fake-model.js';
 import { untilAborted } from '../support/fake-tools.js';
+import { rejectionOf } from '../support/rejection-of.js';
 
 const CALLS = ['c-1', 'c-2'].map((id) => ({ id, name: 'echo' }));
 const FULL = new Error('disk full');
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-/** What a rejected promise was rejected with. */
-function failureOf(promise: Promise<void>): Promise<unknown> {
-  return promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-}
 
 describe('agent with a store that fails', () => {
   let world: AgentWorld;
@@ -44,7 +37,7 @@ describe('agent with a store that fails', () => {
 
   it('refuses a prompt that cannot be stored, and runs nothing', async () => {
     fail();
-    const failure = await failureOf(agent.followup(prompt('a', 'a')));
+    const failure = await rejectionOf(agent.followup(prompt('a', 'a')));
     expect(failure).to.be.instanceOf(StoreFailedError);
     expect(failure).to.have.property('message', 'session "s" cannot be written from event 0 on: disk full');
     expect(world.outline()).to.deep.equal(['agent/inbox/spliced', 'agent/inbox/spliced']);
@@ -54,10 +47,10 @@ describe('agent with a store that fails', () => {
 
   it('refuses the next prompt without an event while the retry fails, and takes it once it succeeds', async () => {
     fail();
-    await failureOf(agent.followup(prompt('a')));
+    await rejectionOf(agent.followup(prompt('a')));
     const before = events().length;
     for (const verb of ['followup', 'steer', 'inject'] as const) {
-      expect(await failureOf(agent[verb](prompt('b')))).to.be.instanceOf(StoreFailedError);
+      expect(await rejectionOf(agent[verb](prompt('b')))).to.be.instanceOf(StoreFailedError);
     }
     expect(events()).to.have.lengthOf(before);
     heal();
@@ -68,7 +61,7 @@ describe('agent with a store that fails', () => {
 
   it('keeps the order of prompts that are sent at once after a failure', async () => {
     fail();
-    await failureOf(agent.followup(prompt('a')));
+    await rejectionOf(agent.followup(prompt('a')));
     heal();
     await Promise.all(['b', 'c', 'd'].map((id) => agent.followup(prompt(id, id))));
     await agent.whenIdle();
@@ -139,7 +132,7 @@ describe('agent with a store that fails', () => {
     world.model.replies.push((request) => hangs(request));
     for (const id of ['a', 'b', 'c']) await agent.followup(prompt(id, id));
     fail();
-    expect(await failureOf(agent.followup(prompt('d', 'd')))).to.be.instanceOf(StoreFailedError);
+    expect(await rejectionOf(agent.followup(prompt('d', 'd')))).to.be.instanceOf(StoreFailedError);
     await agent.whenIdle();
     expect(world.balance()).to.deep.include({ claimed: ['a', 'b', 'c'], cancelled: ['d'], pending: [] });
     expect(world.ends().map((reason) => reason.kind)).to.deep.equal(['error', 'error', 'error']);
@@ -152,7 +145,7 @@ describe('agent with a store that fails', () => {
     await agent.followup(prompt('a'));
     agent.cancel({ kind: 'user' });
     fail();
-    await failureOf(agent.followup(prompt('b')));
+    await rejectionOf(agent.followup(prompt('b')));
     await agent.whenIdle();
     expect(world.ends()).to.deep.equal([{ kind: 'aborted', reason: { kind: 'user' } }]);
     heal();
@@ -185,7 +178,7 @@ describe('agent with a store that fails', () => {
         refuse = () => reject(FULL);
       });
     };
-    const refused = failureOf(agent.followup(prompt('b', 'b')));
+    const refused = rejectionOf(agent.followup(prompt('b', 'b')));
     world.react = (event) => {
       if (event.type === 'turn/end') setImmediate(refuse);
     };
@@ -211,7 +204,9 @@ describe('agent with a store that fails', () => {
           };
           world.model.otherwise = ({ messages }) => says(messages.length > 1 ? { text: 'done' } : { calls: CALLS });
           const ids = ['a', 'b'];
-          const receipts = await Promise.all(ids.map((id) => failureOf(own.followup(prompt(id, id)))));
+          const receipts = await Promise.all(
+            ids.map((id) => own.followup(prompt(id, id)).catch((error: unknown) => error)),
+          );
           await own.whenIdle();
           const { claimed, cancelled, pending } = world.balance();
           expect(pending).to.deep.equal([]);

@@ -1,5 +1,4 @@
 import { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { stub } from 'sinon';
@@ -16,16 +15,8 @@ import {
   type Step,
   writeError,
 } from '../support/fake-runtime-script.js';
+import { isAlive } from '../support/process-table.js';
 import { rejectionOf } from '../support/rejection-of.js';
-
-/** Dead for all that matters: a container's init may leave a zombie. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 /** Graces so long that a rung which is not meant to be reached would let the test time out. */
 const patient = { shutdownTimeoutMs: 60_000, disposeEofGraceMs: 60_000, disposeGraceMs: 60_000 };
@@ -150,39 +141,55 @@ describe('HarnessClient.close', () => {
   });
 
   describe('leaves no process behind', () => {
-    const spawnOne: Step = { do: 'spawn' };
+    /** One for each way of finding it. */
+    const spawnBoth: readonly Step[] = [
+      { do: 'spawn', tie: 'environment' },
+      { do: 'spawn', tie: 'group' },
+    ];
+    const alive = (runtime: FakeRuntime): readonly string[] =>
+      runtime.of('spawned').flatMap(({ pid, tie }) => (isAlive(pid) ? [tie] : []));
     const cases: readonly [string, FakeScript, HarnessClientOptions][] = [
-      ['that ends in order', { on: { go: [[spawnOne, reply(1)]] } }, {}],
+      ['that ends in order', {}, {}],
       [
         'that is killed',
-        { on: { go: [[spawnOne, reply(1)]], shutdown: [[hang]] }, onEof: 'ignore', onTerm: 'ignore' },
+        { on: { shutdown: [[hang]] }, onEof: 'ignore', onTerm: 'ignore' },
         { shutdownTimeoutMs: 10, disposeEofGraceMs: 10, disposeGraceMs: 300 },
       ],
       [
         'that ends by SIGTERM',
-        { on: { go: [[spawnOne, reply(1)]], shutdown: [[hang]] }, onEof: 'ignore' },
+        { on: { shutdown: [[hang]] }, onEof: 'ignore' },
         { shutdownTimeoutMs: 10, disposeEofGraceMs: 10 },
       ],
-      ['that crashed', { on: { go: [[spawnOne, reply(1)]], shutdown: [[kill('SIGSEGV')]] } }, {}],
-      ['that exits with an error', { on: { go: [[spawnOne, reply(1)]], shutdown: [[exit(3)]] } }, {}],
-      ['whose child holds its stdout', { on: { go: [[{ do: 'spawn', holdsStdout: true }, reply(1)]] } }, {}],
+      ['that crashed', { on: { shutdown: [[kill('SIGSEGV')]] } }, {}],
+      ['that exits with an error', { on: { shutdown: [[exit(3)]] } }, {}],
     ];
     for (const [what, script, options] of cases) {
       it(`of a runtime ${what}`, async () => {
-        const { client, runtime } = launch(script, options);
+        const { client, runtime } = launch(
+          { ...script, on: { ...script.on, go: [[...spawnBoth, reply(1)]] } },
+          options,
+        );
         await client.request('go');
-        const [child] = runtime.of('spawned');
-        expect(isAlive(child?.pid ?? 0), 'the child runs').to.equal(true);
+        expect(alive(runtime)).to.deep.equal(['environment', 'group']);
         await client.close();
-        expect(isAlive(child?.pid ?? 0), 'the child runs').to.equal(false);
+        expect(alive(runtime)).to.deep.equal([]);
       });
     }
 
+    it('of a runtime whose children hold its stdout', async () => {
+      const spawns = spawnBoth.map((step) => ({ ...step, holdsStdout: true }));
+      const { client, runtime } = launch({ on: { go: [[...spawns, reply(1)]] } });
+      await client.request('go');
+      expect(alive(runtime)).to.deep.equal(['environment', 'group']);
+      await client.close();
+      expect(alive(runtime)).to.deep.equal([]);
+    });
+
     it('and kills those of a runtime that died by itself without waiting for close', async () => {
-      const { client, runtime } = launch({ on: { go: [[{ do: 'spawn' }, kill('SIGKILL')]] } });
+      const { client, runtime } = launch({ on: { go: [[...spawnBoth, kill('SIGKILL')]] } });
       await rejectionOf(client.request('go'));
-      const [child] = runtime.of('spawned');
-      while (isAlive(child?.pid ?? 0)) await delay(5);
+      expect(runtime.of('spawned')).to.have.length(2);
+      while (alive(runtime).length > 0) await delay(5);
       await client.close();
     });
 

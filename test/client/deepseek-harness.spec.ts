@@ -16,7 +16,6 @@ import {
   claimed,
   event,
   exit,
-  type FakeRuntime,
   type FakeScript,
   fakeRuntime,
   hang,
@@ -34,33 +33,21 @@ import {
   writeError,
 } from '../support/fake-runtime-script.js';
 import { rejectionOf } from '../support/rejection-of.js';
+import { useFakeRuntimes } from './fake-runtimes.js';
 
 describe('DeepSeekHarness', () => {
-  const open: { harness: DeepSeekHarness; runtime: FakeRuntime }[] = [];
-
-  function launch(
-    script: FakeScript,
-    options: DeepSeekHarnessOptions = {},
-  ): { harness: DeepSeekHarness; runtime: FakeRuntime } {
-    const runtime = fakeRuntime(script);
-    const bounds = { shutdownTimeoutMs: 500, disposeEofGraceMs: 500, disposeGraceMs: 2000 };
-    const harness = new DeepSeekHarness({ launch: runtime.launch, ...bounds, ...options });
-    open.push({ harness, runtime });
-    return { harness, runtime };
-  }
-  const prompts = (...lists: readonly (readonly Step[])[]): FakeScript => ({ on: { 'session/prompt': lists } });
-
-  afterEach(async () => {
-    for (const { harness, runtime } of open.splice(0)) {
-      await harness.close();
-      runtime.remove();
-    }
+  const patience = { shutdownTimeoutMs: 500, disposeEofGraceMs: 500, disposeGraceMs: 2000 };
+  const launch = useFakeRuntimes((command, options?: DeepSeekHarnessOptions) => {
+    return new DeepSeekHarness({ launch: command, ...patience, ...options });
   });
+  const prompts = (...lists: readonly (readonly Step[])[]): FakeScript => ({ on: { 'session/prompt': lists } });
 
   describe('a run', () => {
     it('gives the answer of a text turn, over one process for all sessions', async () => {
       const usage = { inputTokens: 1769, outputTokens: 24 };
-      const { harness, runtime } = launch(prompts(textRun('hello there', { usage }), textRun('again')), { model: 'm' });
+      const { client: harness, runtime } = launch(prompts(textRun('hello there', { usage }), textRun('again')), {
+        model: 'm',
+      });
       const first = await harness.run('Say hello');
       expect(first).to.include({
         finalResponse: 'hello there',
@@ -96,7 +83,7 @@ describe('DeepSeekHarness', () => {
     it('waits for the idle, and takes nothing from before its receipt', async () => {
       const stale = [event('turn/end', { turn: 0, reason: { kind: 'blocked' } }), status('idle')];
       const late = [inserted(), receipt, ...turn('fresh'), { do: 'delay', ms: 50 } as const, status('idle')];
-      const { harness } = launch(prompts([...stale, ...late]));
+      const { client: harness } = launch(prompts([...stale, ...late]));
       const result = await harness.run('x');
       expect(result).to.include({ finalResponse: 'fresh', outcome: 'completed' });
       expect(result.events[0]).to.have.property('type', 'agent/inbox/spliced');
@@ -114,7 +101,7 @@ describe('DeepSeekHarness', () => {
         ...turn('done'),
         status('idle'),
       ];
-      const { harness } = launch(prompts(steps));
+      const { client: harness } = launch(prompts(steps));
       const { events, notifications, sessionId } = await harness.run('x');
       const sessions = notifications.flatMap(({ params }) => ('sessionId' in params ? [params.sessionId] : []));
       expect(new Set(sessions)).to.deep.equal(new Set([sessionId, 'grandchild', 'child']));
@@ -124,14 +111,14 @@ describe('DeepSeekHarness', () => {
 
     it('resolves for a turn that failed (E1)', async () => {
       const error = { code: 'AUTH', message: 'key refused', status: 401 };
-      const { harness } = launch(prompts(textRun('', { reason: { kind: 'error', error } })));
+      const { client: harness } = launch(prompts(textRun('', { reason: { kind: 'error', error } })));
       const result = await harness.run('x');
       expect(result).to.include({ outcome: 'error', finishReason: 'error' });
       expect(result.error).to.deep.equal(error);
     });
 
     it('calls back in wire order, before the result has it, and waits for a promise', async () => {
-      const { harness } = launch(prompts(textRun('a b c')));
+      const { client: harness } = launch(prompts(textRun('a b c')));
       const heard: HarnessNotification[] = [];
       let busy = false;
       const result = await harness.run('x', {
@@ -156,7 +143,7 @@ describe('DeepSeekHarness', () => {
       ['rejects', () => Promise.reject(new Error('no more'))],
     ] as const) {
       it(`rejects when its callback ${how}; the next one runs`, async () => {
-        const { harness } = launch(prompts(textRun('a'), textRun('b')));
+        const { client: harness } = launch(prompts(textRun('a'), textRun('b')));
         expect(await rejectionOf(harness.run('x', { onNotification }))).to.have.property('message', 'no more');
         expect(await harness.run('y')).to.have.property('finalResponse', 'b');
       });
@@ -164,7 +151,7 @@ describe('DeepSeekHarness', () => {
 
     it('rejects with the refusal of the runtime, and with a malformed event', async () => {
       const malformed = [inserted(), receipt, notify('session.event', { sessionId: '{{sessionId}}', event: 7 })];
-      const { harness } = launch(prompts([replyError({ code: -32602, message: 'bad block' })], malformed));
+      const { client: harness } = launch(prompts([replyError({ code: -32602, message: 'bad block' })], malformed));
       expect(await rejectionOf(harness.run('x')))
         .to.be.instanceOf(JsonRpcResponseError)
         .and.include({ message: 'bad block' });
@@ -172,7 +159,7 @@ describe('DeepSeekHarness', () => {
     });
 
     it('rejects when the runtime dies under it', async () => {
-      const { harness } = launch(prompts([inserted(), status('running'), receipt, exit(9)]));
+      const { client: harness } = launch(prompts([inserted(), status('running'), receipt, exit(9)]));
       expect(await rejectionOf(harness.run('x')))
         .to.be.instanceOf(TransportClosedError)
         .and.include({ exitCode: 9 });
@@ -180,13 +167,13 @@ describe('DeepSeekHarness', () => {
     });
 
     it('ends well when everything and the end of the process come at once (B5)', async () => {
-      const { harness } = launch(prompts([...textRun('last words'), exit(0)]));
+      const { client: harness } = launch(prompts([...textRun('last words'), exit(0)]));
       expect(await harness.run('x')).to.include({ finalResponse: 'last words', outcome: 'completed' });
     });
 
     it('fails when a frame is too large, and the next one runs (A4)', async () => {
       const big = [inserted(), receipt, write(`${'x'.repeat(200_000)}\n`), ...turn('lost'), status('idle')];
-      const { harness, runtime } = launch(prompts(big, textRun('b')), { maxFrameBytes: 100_000 });
+      const { client: harness, runtime } = launch(prompts(big, textRun('b')), { maxFrameBytes: 100_000 });
       expect(await rejectionOf(harness.run('x')))
         .to.be.instanceOf(FrameTooLargeError)
         .and.include({ limit: 100_000 });
@@ -198,7 +185,7 @@ describe('DeepSeekHarness', () => {
       const begun = [inserted(), status('running'), receipt, event('turn/start', { turn: 1 }), claimed];
       const aborted = { kind: 'aborted', reason: { kind: 'disposed' } };
       const ending = [event('turn/end', { turn: 1, reason: aborted }, 's'), status('idle', 's'), reply({}), exit(0)];
-      const { harness } = launch({ on: { 'session/prompt': [begun], shutdown: [ending] } });
+      const { client: harness } = launch({ on: { 'session/prompt': [begun], shutdown: [ending] } });
       const running = harness.run('x', {
         sessionId: 's',
         onNotification: ({ method }) => {
@@ -211,7 +198,7 @@ describe('DeepSeekHarness', () => {
 
   describe('bounds of a run', () => {
     it('reject at once, and leave the runtime and its turn alone (decision 19)', async () => {
-      const { harness, runtime } = launch(prompts([inserted(), receipt, hang], textRun('b')));
+      const { client: harness, runtime } = launch(prompts([inserted(), receipt, hang], textRun('b')));
       await harness.start();
       const timedOut = (await rejectionOf(harness.run('x', { timeoutMs: 100 }))) as RequestTimeoutError;
       expect(timedOut).to.be.instanceOf(RequestTimeoutError).and.include({ method: 'run', timeoutMs: 100 });
@@ -232,7 +219,7 @@ describe('DeepSeekHarness', () => {
     ];
     for (const [moment, script] of moments) {
       it(`abort during ${moment}, with the reason of the signal`, async () => {
-        const { harness, runtime } = launch(script);
+        const { client: harness, runtime } = launch(script);
         const controller = new AbortController();
         const run = rejectionOf(harness.run('x', { signal: controller.signal }));
         const method = moment === 'the handshake' ? 'initialize' : 'session/prompt';
@@ -245,7 +232,7 @@ describe('DeepSeekHarness', () => {
     }
 
     it('abort a run whose callback never comes back', async () => {
-      const { harness } = launch(prompts(textRun('a')));
+      const { client: harness } = launch(prompts(textRun('a')));
       const controller = new AbortController();
       const stuck = (): Promise<void> => {
         controller.abort('by hand');
@@ -256,7 +243,9 @@ describe('DeepSeekHarness', () => {
     });
 
     it('start nothing when the signal is aborted already, and prompt nothing after it was', async () => {
-      const { harness, runtime } = launch({ on: { initialize: [[{ do: 'delay', ms: 100 }, reply(serverInfo)]] } });
+      const { client: harness, runtime } = launch({
+        on: { initialize: [[{ do: 'delay', ms: 100 }, reply(serverInfo)]] },
+      });
       expect(await rejectionOf(harness.run('x', { signal: AbortSignal.abort() }))).to.have.property(
         'name',
         'AbortError',
@@ -272,7 +261,7 @@ describe('DeepSeekHarness', () => {
       const onWarning = (warning: Error): void => void warnings.push(warning);
       process.on('warning', onWarning);
       try {
-        const { harness } = launch(prompts(textRun('a')));
+        const { client: harness } = launch(prompts(textRun('a')));
         const { signal } = new AbortController();
         const runs = Array.from({ length: 100 }, () => harness.run('x', { signal, timeoutMs: 60_000 }));
         await Promise.all(runs);
@@ -287,7 +276,7 @@ describe('DeepSeekHarness', () => {
 
   describe('the handshake', () => {
     it('is shared by concurrent calls', async () => {
-      const { harness, runtime } = launch(prompts(textRun('a')));
+      const { client: harness, runtime } = launch(prompts(textRun('a')));
       await Promise.all([harness.start(), harness.start(), harness.run('x'), harness.run('y')]);
       expect(runtime.of('start')).to.have.length(1);
       expect(runtime.params('initialize')).to.have.length(1);
@@ -302,7 +291,7 @@ describe('DeepSeekHarness', () => {
     for (const [what, steps, type] of failures) {
       it(`ends the process when ${what}, and the next call starts another`, async () => {
         const bounds = steps[0] === hang ? { initializeTimeoutMs: 2500 } : {};
-        const { harness, runtime } = launch({ on: { initialize: [steps] } }, bounds);
+        const { client: harness, runtime } = launch({ on: { initialize: [steps] } }, bounds);
         const [one, other] = await Promise.all([rejectionOf(harness.start()), rejectionOf(harness.run('x'))]);
         expect(one).to.be.instanceOf(type as typeof Error);
         expect(other).to.equal(one);
@@ -324,7 +313,7 @@ describe('DeepSeekHarness', () => {
         onEof: 'ignore',
         onTerm: 'ignore',
       } as const;
-      const { harness, runtime } = launch(script, { disposeEofGraceMs: 10, disposeGraceMs: 30 });
+      const { client: harness, runtime } = launch(script, { disposeEofGraceMs: 10, disposeGraceMs: 30 });
       const signals = stub(ChildProcess.prototype, 'kill').returns(true);
       const thrown = (await rejectionOf(harness.start())) as AggregateError;
       signals.restore();
@@ -365,7 +354,7 @@ describe('DeepSeekHarness', () => {
   });
 
   it('closes at the end of an await using block', async () => {
-    const { harness, runtime } = launch(prompts(textRun('a')));
+    const { client: harness, runtime } = launch(prompts(textRun('a')));
     {
       await using scoped = harness;
       await scoped.run('x');

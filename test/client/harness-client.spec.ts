@@ -12,9 +12,6 @@ import {
 } from '../../src/client/index.js';
 import {
   exit,
-  type FakeRuntime,
-  type FakeScript,
-  fakeRuntime,
   hang,
   kill,
   receipt,
@@ -27,6 +24,7 @@ import {
   writeError,
 } from '../support/fake-runtime-script.js';
 import { rejectionOf } from '../support/rejection-of.js';
+import { useFakeRuntimes } from './fake-runtimes.js';
 
 /** The frame's text without a newline, which the caller adds where the case wants it. */
 const frame = (members: object): string => JSON.stringify({ jsonrpc: '2.0', ...members });
@@ -35,28 +33,9 @@ const noted = (text: string): string => frame({ method: 'noted', params: { text 
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 
 describe('HarnessClient', () => {
-  const open: { client: HarnessClient; runtime: FakeRuntime }[] = [];
-
-  function launch(
-    script: FakeScript,
-    options: HarnessClientOptions = {},
-  ): { client: HarnessClient; runtime: FakeRuntime } {
-    const runtime = fakeRuntime(script);
-    const client = new HarnessClient({
-      launch: runtime.launch,
-      disposeEofGraceMs: 500,
-      disposeGraceMs: 2000,
-      ...options,
-    });
-    open.push({ client, runtime });
-    return { client, runtime };
-  }
-
-  afterEach(async () => {
-    for (const { client, runtime } of open.splice(0)) {
-      await client.close();
-      runtime.remove();
-    }
+  const patience = { disposeEofGraceMs: 500, disposeGraceMs: 2000 };
+  const launch = useFakeRuntimes((command, options?: HarnessClientOptions) => {
+    return new HarnessClient({ launch: command, ...patience, ...options });
   });
 
   describe('requests', () => {

@@ -8,7 +8,8 @@ import { isEvent, type SessionEvent } from '../../src/protocol/index.js';
 import { assertBalanced, type Heard } from '../support/balanced-events.js';
 import type { ServerAnswer } from '../support/deepseek-server.js';
 import { Lab } from '../support/lab.js';
-import { eventually, isAlive, processesWith, uniqueNap } from '../support/processes.js';
+import { commandsWith, isAlive } from '../support/process-table.js';
+import { eventually, uniqueNap } from '../support/processes.js';
 import type { RawRuntime } from '../support/raw-runtime.js';
 
 const streaming: ServerAnswer = { raw: ['data: {"choices":[{"delta":{"content":"partial"}}]}\n\n'], ending: 'stall' };
@@ -51,7 +52,7 @@ describe('the end of a runtime', () => {
         const runtime = await lab.initialized();
         await runtime.prompt('s', 'go');
         await runtime.event(type);
-        if (type === 'tool/call') await eventually(() => processesWith(nap).length > 0);
+        if (type === 'tool/call') await eventually(() => commandsWith(nap).length > 0);
         end(runtime);
         expect(await runtime.ended).to.deep.equal({ code, signal: null });
 
@@ -61,7 +62,7 @@ describe('the end of a runtime', () => {
         expect(runtime.events).to.deep.equal(stored);
         expect(runtime.notifications.at(-1)?.params).to.deep.equal({ sessionId: 's', status: 'idle' });
         if (how === 'shutdown') expect(runtime.frames.at(-1)).to.deep.equal({ jsonrpc: '2.0', id: 'bye', result: {} });
-        expect(processesWith(nap)).to.deep.equal([]);
+        expect(commandsWith(nap)).to.deep.equal([]);
         expect(runtime.stderr).to.equal('');
       });
     }
@@ -81,7 +82,7 @@ describe('the end of a runtime', () => {
     expect(await runtime.request('shutdown')).to.deep.equal({});
     expect(await runtime.ended).to.deep.equal({ code: 0, signal: null });
     expect(isAlive(shell)).to.equal(false);
-    expect(processesWith(nap)).to.deep.equal([]);
+    expect(commandsWith(nap)).to.deep.equal([]);
   });
 
   it('answers a second shutdown like the first, and refuses prompts meanwhile', async () => {
@@ -159,11 +160,11 @@ describe('the end of a runtime', () => {
       const harness = new DeepSeekHarness(${JSON.stringify(lab.options)});
       await harness.run('go');`;
     const host = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
-    await eventually(() => processesWith(nap).length > 0);
-    const runtimes = processesWith('dsh.js').filter((pid) => isAlive(pid));
+    await eventually(() => commandsWith(nap).length > 0);
+    const runtimes = commandsWith('dsh.js');
     expect(runtimes).not.to.deep.equal([]);
     host.kill('SIGKILL');
-    await eventually(() => processesWith(nap).length === 0);
+    await eventually(() => commandsWith(nap).length === 0);
     await eventually(async () => closing(await lab.storedEvents()) !== undefined);
   });
 
@@ -185,7 +186,7 @@ describe('the end of a runtime', () => {
     expect(failure).to.be.instanceOf(TransportClosedError);
     expect(failure).to.have.property('signal', 'SIGKILL');
     await harness.close();
-    expect(processesWith(nap)).to.deep.equal([]);
+    expect(commandsWith(nap)).to.deep.equal([]);
     expect((await lab.storedEvents()).at(-1)?.type).to.equal('assistant/chunk');
   });
 
@@ -193,11 +194,11 @@ describe('the end of a runtime', () => {
     lab = await Lab.open({ toolCalls: [{ name: 'bash', arguments: { command: `trap '' TERM; ${nap}` } }] });
     const runtime = await lab.initialized();
     await runtime.prompt('s', 'go');
-    await eventually(() => processesWith(nap).length > 0);
+    await eventually(() => commandsWith(nap).length > 0);
     runtime.child.stdin.end();
     runtime.child.kill('SIGTERM');
     expect(await runtime.ended).to.deep.equal({ code: 0, signal: null });
-    expect(processesWith(nap)).to.deep.equal([]);
+    expect(commandsWith(nap)).to.deep.equal([]);
     assertClosed(await lab.storedEvents());
   });
 
@@ -248,7 +249,7 @@ describe('the end of a runtime', () => {
 
 /** Runtimes whose home is `home`. */
 function runtimePids(home: string): number[] {
-  return processesWith('dsh.js').filter((pid) => {
+  return commandsWith('dsh.js').filter((pid) => {
     try {
       return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`DSH_HOME=${home}`);
     } catch {

@@ -1,15 +1,7 @@
 import { expect } from 'chai';
 import { createRuntime } from '../../src/host/index.js';
 import { InProcess, memoryProfile } from '../support/in-process.js';
-
-async function failureOf(work: Promise<unknown>): Promise<Error & { code?: string }> {
-  return work.then(
-    () => {
-      throw new Error('it did not fail');
-    },
-    (thrown: Error) => thrown,
-  );
-}
+import { rejectionOf } from '../support/rejection-of.js';
 
 describe('Runtime', () => {
   it('boots a profile in process and runs the main job on the offline model', async () => {
@@ -31,7 +23,7 @@ describe('Runtime', () => {
     await host.initialize();
     expect(await host.client.request('shutdown')).to.deep.equal({});
     await host.runtime.closed;
-    expect((await failureOf(host.client.request('nope'))).message).to.match(/closed/);
+    expect((await rejectionOf(host.client.request('nope'))).message).to.match(/closed/);
   });
 
   it('closes when its client goes', async () => {
@@ -48,7 +40,7 @@ describe('Runtime', () => {
     await runtime.close();
     const closed = createRuntime({ profile: await memoryProfile(), env: {} });
     await closed.close();
-    expect(await failureOf(closed.start())).to.have.property('code', 'RUNTIME_CLOSING');
+    expect(await rejectionOf(closed.start())).to.have.property('code', 'RUNTIME_CLOSING');
   });
 
   const broken: readonly [string, Parameters<typeof memoryProfile>[0], string, RegExp][] = [
@@ -64,9 +56,9 @@ describe('Runtime', () => {
   for (const [what, changes, code, message] of broken) {
     it(`fails the boot on ${what}, saying where, and tears down what it built`, async () => {
       const runtime = createRuntime({ profile: await memoryProfile(changes), env: {} });
-      const failure = await failureOf(runtime.start());
+      const failure = await rejectionOf(runtime.start());
       expect(failure.message).to.match(message);
-      expect(failure.code).to.equal(code);
+      expect(failure).to.have.property('code', code);
       await runtime.closed;
       expect(runtime.pending).to.deep.equal([]);
     });
@@ -77,6 +69,6 @@ describe('Runtime', () => {
       profile: await memoryProfile([{ id: 'llm', module: 'llm', disabled: true }]),
       env: {},
     });
-    expect((await failureOf(runtime.start())).message).to.match(/AdapterRegistry/);
+    expect((await rejectionOf(runtime.start())).message).to.match(/AdapterRegistry/);
   });
 });

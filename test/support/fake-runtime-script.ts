@@ -27,10 +27,16 @@ export type Step =
   | { readonly do: 'delay'; readonly ms: number }
   | { readonly do: 'hang' }
   | { readonly do: 'close'; readonly stream: 'stdin' | 'stdout' }
-  /** A process in a group of its own that never ends by itself; its pid is recorded. */
-  | { readonly do: 'spawn'; readonly holdsStdout?: boolean }
+  /** A process that never ends by itself; its pid is recorded. */
+  | { readonly do: 'spawn'; readonly tie?: Tie; readonly holdsStdout?: boolean }
   | { readonly do: 'exit'; readonly code: number }
   | { readonly do: 'kill'; readonly signal: NodeJS.Signals };
+
+/**
+ * The one thing by which a spawned process can be told to be the runtime's: what it inherited in its environment, in a
+ * group of its own (default), or the runtime's process group, its environment emptied.
+ */
+export type Tie = 'environment' | 'group';
 
 export interface FakeScript {
   /** Before anything is read. */
@@ -56,7 +62,7 @@ export type Sighting =
       readonly env: Readonly<Record<string, string>>;
     }
   | { readonly saw: 'request'; readonly method: string; readonly params: JsonObject }
-  | { readonly saw: 'spawned'; readonly pid: number }
+  | { readonly saw: 'spawned'; readonly pid: number; readonly tie: Tie }
   | { readonly saw: 'eof' }
   | { readonly saw: 'SIGTERM' };
 

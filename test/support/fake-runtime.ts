@@ -80,10 +80,14 @@ async function perform(step: Step, request: Request | undefined): Promise<void> 
       else process.stdin.destroy();
       return nextTurn();
     case 'spawn': {
-      const stdio = ['ignore', step.holdsStdout === true ? 'inherit' : 'ignore', 'ignore'] as const;
-      const child = spawn('sleep', ['1000'], { detached: true, stdio: [...stdio] });
+      const { tie = 'environment', holdsStdout = false } = step;
+      const how = tie === 'environment' ? { detached: true } : { env: {} };
+      const child = spawn('sleep', ['1000'], {
+        ...how,
+        stdio: ['ignore', holdsStdout ? 'inherit' : 'ignore', 'ignore'],
+      });
       child.unref();
-      return saw({ saw: 'spawned', pid: child.pid ?? 0 });
+      return saw({ saw: 'spawned', pid: child.pid ?? 0, tie });
     }
     case 'exit':
       return process.exit(step.code);

@@ -2,10 +2,12 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Ids of the living processes whose environment holds `text`; the dead that wait for their parent do not count. */
 export function processesWith(text: string): readonly number[] {
-  return readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry))
-    .map(Number)
-    .filter((pid) => pid !== process.pid && environOf(pid).includes(text) && isAlive(pid));
+  return processesWhere('environ', (content) => content.includes(text));
+}
+
+/** Ids of the living processes whose command line, its words joined by spaces, holds `text`. */
+export function commandsWith(text: string): readonly number[] {
+  return processesWhere('cmdline', (content) => content.replaceAll('\0', ' ').includes(text));
 }
 
 export function isAlive(pid: number): boolean {
@@ -28,9 +30,16 @@ export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-function environOf(pid: number): string {
+function processesWhere(file: 'environ' | 'cmdline', holds: (content: string) => boolean): readonly number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && holds(contentOf(pid, file)) && isAlive(pid));
+}
+
+function contentOf(pid: number, file: 'environ' | 'cmdline'): string {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
     return '';
   }

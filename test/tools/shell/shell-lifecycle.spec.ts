@@ -6,8 +6,11 @@ import type { ToolOutcome } from '../../../src/tool/index.js';
 import { PersistentShell } from '../../../src/tools/shell/index.js';
 import { openFiles, until } from '../../support/process-table.js';
 import { ShellScope } from '../../support/shell-scope.js';
+import { waitsOf } from '../../support/timer-watch.js';
 import { textOf } from '../../support/tool-scope.js';
 
+/** How often, in milliseconds, it may look whether a process has ended. */
+const POLL_MS = 5;
 const IGNORES_TERM = `bash -c 'trap "" TERM; (trap "" TERM; sleep 600) & wait'`;
 
 describe('lifetime of the persistent shell', () => {
@@ -18,9 +21,10 @@ describe('lifetime of the persistent shell', () => {
     filesBefore = openFiles();
     shell = await ShellScope.open(config);
   }
-  /** Nothing is left of it: no process, descriptor, file or handle. */
+  /** Nothing is left of it: no process, descriptor, file or handle. It waited for what ended, never for time (J5). */
   async function closeAndCheck(): Promise<void> {
-    await shell.tools.close();
+    const waits = await waitsOf(() => shell.tools.close());
+    expect(waits.filter((ms) => ms > POLL_MS)).to.deep.equal([]);
     expect(shell.processes()).to.deep.equal([]);
     expect(shell.leftovers()).to.deep.equal([]);
     await until(() => openFiles().length <= filesBefore.length);

@@ -11,6 +11,7 @@ export class Activity {
     return this.#controller.signal;
   }
 
+  /** Whether {@link ending} is set. */
   get aborted(): boolean {
     return this.#ending !== undefined;
   }
@@ -20,6 +21,7 @@ export class Activity {
     return this.#ending;
   }
 
+  /** Sets the ending, aborts the signal and lets go of every {@link until}. Later calls do nothing. */
   abort(ending: TurnEndReason): void {
     if (this.#ending !== undefined) return;
     this.#ending = ending;

@@ -33,8 +33,10 @@ export interface Agent {
   /** Fulfils when nothing runs and nothing is about to; never rejects. */
   whenIdle(): Promise<void>;
 }
+/** Session scope: the agent of the session, bound by the session part of a module such as `agent-loop`. */
 export const Agent = serviceId<Agent>('Agent');
 
+/** What an agent is made from. An agent that is live already keeps its own directory and route. */
 export interface AgentInit extends SessionInit {
   readonly route: AgentRoute;
 }
@@ -49,6 +51,7 @@ export interface AgentRegistry {
    */
   open(init: AgentInit): Promise<Agent>;
   get(id: string): Agent | undefined;
+  /** In the order in which they opened; those still being made are left out. */
   list(): readonly Agent[];
   /**
    * Refuses new agents, waits for creations, cancels every agent with cause `disposed`, waits until all are idle
@@ -56,4 +59,5 @@ export interface AgentRegistry {
    */
   closeAll(): Promise<void>;
 }
+/** Runtime scope; looked up by the host too, which closes all agents before it tears anything down. */
 export const AgentRegistry = serviceId<AgentRegistry>('AgentRegistry');

@@ -15,6 +15,7 @@ export interface PromptSection {
   /** A template; an unknown or valueless `{{name}}` fails the turn. Blank text leaves the section out. */
   readonly text: string;
 }
+/** Collected once a session, when its agent is made: the session's sections, then the runtime's. */
 export const PromptSection = contributionPoint<PromptSection>('PromptSection');
 
 /** Assembles the system prompt of a session. */
@@ -22,4 +23,5 @@ export interface SystemPrompt {
   /** Undefined when every section is blank. */
   assemble(sections: readonly PromptSection[], variables: PromptVariables): string | undefined;
 }
+/** Runtime scope, optional: without it requests carry no system prompt. */
 export const SystemPrompt = serviceId<SystemPrompt>('SystemPrompt');

@@ -10,4 +10,5 @@ export interface SessionModule {
 
 /** Runtime scope, provided by whoever loads the modules: loaded into every session's scope, in row order. */
 export type SessionModules = readonly SessionModule[];
+/** Optional: without it a session's scope has nothing but what the runtime binds. */
 export const SessionModules = serviceId<SessionModules>('SessionModules');

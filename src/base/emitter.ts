@@ -14,6 +14,7 @@ export class Emitter<T> {
     return () => void this.#listeners.delete(own);
   }
 
+  /** Returns when every listener has heard `value`. Never throws, unless `onError` does. */
   emit(value: T): void {
     for (const listener of [...this.#listeners]) {
       try {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Where this package is installed, and the version in its `package.json`. */
 export interface PackageInfo {
   /** Absolute directory of this package's `package.json`. */
   readonly root: string;

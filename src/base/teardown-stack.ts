@@ -1,5 +1,6 @@
 import { toError } from './errors.js';
 
+/** Undoes one thing. It runs once at most; a throw or rejection does not stop the others. */
 export type Teardown = () => void | Promise<void>;
 
 /**
@@ -30,6 +31,7 @@ export class TeardownStack {
     };
   }
 
+  /** True from the moment `close()` is called, also while teardowns still run. */
   get closed(): boolean {
     return this.#closing !== undefined;
   }

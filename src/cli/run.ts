@@ -10,6 +10,7 @@ export interface Diagnostics {
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
+/** What `dsh run` was told on its command line; what is left out takes the client's defaults. */
 export interface RunPromptOptions extends Pick<DeepSeekHarnessOptions, 'profile' | 'provider' | 'model' | 'cwd'> {
   readonly diagnostics: Diagnostics;
 }

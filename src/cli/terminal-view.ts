@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { type HarnessNotification, isEvent, type ToolResultBlock } from '../protocol/index.js';
 
+/** The two streams that a run is shown on; they may be the same terminal. */
 export interface TerminalViewOptions {
   /** Where thinking and tools are shown. On a terminal it is styled and streamed, elsewhere it is plain lines. */
   readonly progress: Writable;
@@ -26,6 +27,7 @@ export class TerminalView {
     this.#isTerminal = 'isTTY' in progress && progress.isTTY === true;
   }
 
+  /** Shows one notification, in wire order; what is not for people to see is passed over. */
   show({ method, params }: HarnessNotification): void {
     if (method !== 'session.event') return;
     const { event } = params;

@@ -15,12 +15,19 @@ export function must(expected: string, holds: (value: unknown) => boolean, show 
   };
 }
 
+/** Neither `null` nor an array. */
 export const object = must('an object', (value) => typeof value === 'object' && kindOf(value) === 'an object', kindOf);
+/** Any function; it is not called here. */
 export const callback = must('a function', (value) => typeof value === 'function');
+/** Any string, the empty one too. */
 export const anyText = must('a string', (value) => typeof value === 'string');
+/** A string with something in it besides whitespace. */
 export const text = must('a non-blank string', (value) => typeof value === 'string' && value.trim() !== '');
+/** A whole number from 1 to `Number.MAX_SAFE_INTEGER`. */
 export const count = must('a positive safe integer', (value) => Number.isSafeInteger(value) && Number(value) > 0);
+/** Bytes: a number above 0, `Infinity` included. */
 export const size = must('a positive number of bytes', (value) => typeof value === 'number' && value > 0);
+/** A duration from 0 on, `Infinity` included; no timer's limit applies yet, see `timerMs`. */
 export const milliseconds = must(
   'a number of milliseconds, 0 or more',
   (value) => typeof value === 'number' && value >= 0,

@@ -127,6 +127,7 @@ export function timerMs(milliseconds: number): number {
   return Math.min(milliseconds, MAX_TIMER_MS);
 }
 
+/** The bounds that `options` set, defaults filled in, each cut to what a timer takes. */
 export function timeBounds(options: HarnessClientOptions): TimeBounds {
   const { initializeTimeoutMs = 10_000, requestTimeoutMs, shutdownTimeoutMs = 1000 } = options;
   const { disposeEofGraceMs = 6000, disposeGraceMs = 3000 } = options;

@@ -10,6 +10,7 @@ const CRASH_BUDGET_MS = 2_000;
 /** What `process.exit` may take before the process is killed. */
 const EXIT_BUDGET_MS = 500;
 
+/** What the command line decides before the host is loaded. */
 export interface StdioHostOptions {
   readonly profile: string;
   readonly logLevel: LogLevel;

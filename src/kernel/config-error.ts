@@ -1,5 +1,6 @@
 import { CodedError } from '../base/index.js';
 
+/** One rule that a row's config breaks, and where. */
 export interface ConfigViolation {
   /** As in `retry.maxRetries`, `""` for the whole. */
   readonly path: string;

@@ -1,4 +1,6 @@
-import { ConfigError } from './config-error.js';
+import type { ErrorObject } from 'ajv';
+import { ConfigError, type ConfigViolation } from './config-error.js';
+import { schemaValidator, violationFacts, violationPath } from './schema-validator.js';
 
 /** A JSON Schema of an object, as plain JavaScript authors describe their config. */
 export type JsonSchemaConfig = { readonly type: 'object' } & { readonly [key: string]: unknown };
@@ -8,24 +10,14 @@ export async function parseJsonSchema(schema: JsonSchemaConfig, raw: unknown): P
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw new ConfigError([{ path: '', message: 'config must be a mapping' }]);
   }
-  const { default: ajv } = await import('ajv');
   const config = structuredClone(raw);
-  const validate = new ajv.Ajv({ allErrors: true, useDefaults: true, strict: false }).compile(schema);
-  if (!validate(config)) {
-    throw new ConfigError(
-      (validate.errors ?? []).map((error) => ({
-        path: error.instancePath
-          .replaceAll(/\/(\d+)/g, '[$1]')
-          .replaceAll('/', '.')
-          .replace(/^\./, ''),
-        message: `${error.message ?? 'is invalid'}${describeParams(error.params)}`,
-      })),
-    );
-  }
+  const validate = (await schemaValidator({ allErrors: true, useDefaults: true })).compile(schema);
+  if (!validate(config)) throw new ConfigError((validate.errors ?? []).map(violationOf));
   return config;
 }
 
-function describeParams(params: object): string {
-  const extra = (params as { additionalProperty?: string }).additionalProperty;
-  return extra === undefined ? '' : ` (${extra})`;
+function violationOf(error: ErrorObject): ConfigViolation {
+  const { additionalProperty } = violationFacts(error);
+  const extra = additionalProperty === undefined ? '' : ` (${additionalProperty})`;
+  return { path: violationPath(error), message: `${error.message ?? 'is invalid'}${extra}` };
 }

@@ -16,4 +16,5 @@ export interface Startable {
   /** First step of shutdown: admit nothing new. What runs is ended afterwards. */
   stop?(): void;
 }
+/** Collected once, when all services are built; one that a session binds is never run. */
 export const Startable = contributionPoint<Startable>('Startable');

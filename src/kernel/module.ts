@@ -26,6 +26,7 @@ export interface ModuleDefinition {
    */
   configure(raw: unknown): Promise<ConfiguredModule>;
 }
+/** The two parts of a module under one row's config; undefined where it has none. */
 export interface ConfiguredModule {
   readonly runtime: ContainerModule | undefined;
   readonly session: ContainerModule | undefined;

@@ -14,6 +14,7 @@ export class Scope {
   readonly #container: Container;
   readonly #bound = new Set<ServiceIdentifier>();
   readonly #teardown = new TeardownStack();
+  /** For people: `runtime`, or the id of the session. */
   readonly name: string;
 
   private constructor(name: string, parent: Container | undefined) {
@@ -24,6 +25,7 @@ export class Scope {
     this.#container.bind(ScopeToken).toConstantValue(this);
   }
 
+  /** A scope without a parent. */
   static root(name: string): Scope {
     return new Scope(name, undefined);
   }
@@ -59,6 +61,7 @@ export class Scope {
     this.#container.bind(id).toConstantValue(value as never);
   }
 
+  /** The service of this scope or its parent, built on first use. Throws when nothing binds it. */
   get<T>(id: ServiceIdentifier<T>): T {
     return this.#container.get(id);
   }

@@ -15,6 +15,7 @@ export function contributionPoint<T>(name: string): ServiceIdentifier<T> {
   return Symbol.for(`${CONTRIBUTION_PREFIX}${name}`);
 }
 
+/** Whether {@link contributionPoint} made this id, in any copy of this package. */
 export function isContributionPoint(id: ServiceIdentifier): boolean {
   return typeof id === 'symbol' && (Symbol.keyFor(id)?.startsWith(CONTRIBUTION_PREFIX) ?? false);
 }

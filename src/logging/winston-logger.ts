@@ -3,6 +3,7 @@ import { LOG_LEVELS, type LogFormat, type LogLevel } from '../base/index.js';
 import { formatRecord, type LogRecord } from './log-format.js';
 import type { LogFields, Logger } from './logger.js';
 
+/** What is logged, in which form, and where to. */
 export interface WinstonLoggerOptions {
   readonly level: LogLevel;
   readonly format: LogFormat;

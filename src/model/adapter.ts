@@ -1,6 +1,7 @@
 import { contributionPoint } from '../kernel/index.js';
 import type { CallConfig, Message, RequestHeader, StreamChunk, ToolDefinition } from '../protocol/index.js';
 
+/** A provider that an adapter serves (core §5.1). No two adapters of a runtime serve the same id. */
 export interface ProviderInfo {
   /** The route id that `initialize` names. */
   readonly id: string;
@@ -8,14 +9,17 @@ export interface ProviderInfo {
   /** `advisory`: a model that is not listed passes through. `closed`: it is refused. */
   readonly catalog: 'advisory' | 'closed';
 }
+/** What is known of one model of a catalog (core §5.3); a member that is absent is unknown. */
 export interface ModelInfo {
   readonly id: string;
   readonly name?: string;
+  /** A model without `image` is sent a line of text in place of each image. */
   readonly inputModalities: readonly ('text' | 'image')[];
   /** Tokens. */
   readonly contextWindow?: number;
   /** Most output tokens that a request may ask for by default. */
   readonly maxTokens?: number;
+  /** Every effort that a request may ask for. */
   readonly reasoningEfforts: readonly string[];
 }
 
@@ -56,4 +60,5 @@ export interface ModelAdapter {
    */
   prepare(config: CallConfig): PreparedCall;
 }
+/** Registered in binding order when the registry is built; two for one provider fail the boot. */
 export const ModelAdapter = contributionPoint<ModelAdapter>('ModelAdapter');

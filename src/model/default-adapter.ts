@@ -7,4 +7,5 @@ export interface DefaultAdapter {
   /** Called at most once a registry, when the provider is first mounted. */
   create(): ModelAdapter;
 }
+/** Runtime scope; of several for one provider the first counts. */
 export const DefaultAdapter = contributionPoint<DefaultAdapter>('DefaultAdapter');

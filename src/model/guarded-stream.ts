@@ -1,5 +1,6 @@
 import { CodedError } from '../base/index.js';
 import type { FinishReason, LlmFailure, StreamChunk } from '../protocol/index.js';
+import { failureFacts } from './failure-facts.js';
 
 /**
  * An adapter's stream with its end made certain: exactly one `finish`, last, and never a throw (core §5.1).
@@ -33,13 +34,11 @@ function endOf(failure: LlmFailure, signal: AbortSignal): FinishReason {
   return { kind: 'aborted', failure: failure.code === 'ABORTED' ? failure : ABORTED };
 }
 
-/** The facts of whatever an adapter threw; an LlmError is known by its shape, as it may be of another copy. */
+/** The failure of whatever an adapter threw. */
 function failureOf(thrown: unknown): LlmFailure {
-  const failure = (thrown as { failure?: Partial<LlmFailure> } | null | undefined)?.failure;
-  if (typeof failure?.code === 'string' && typeof failure.message === 'string') return failure as LlmFailure;
   const code = thrown instanceof CodedError ? thrown.code : 'UNKNOWN';
   const message = thrown instanceof Error ? thrown.message : typeof thrown === 'string' ? thrown : '';
-  return { code, message: message === '' ? 'LLM adapter failed' : message };
+  return failureFacts(thrown) ?? { code, message: message === '' ? 'LLM adapter failed' : message };
 }
 
 const ABORTED: LlmFailure = { code: 'ABORTED', message: 'the model call was aborted' };

@@ -1,5 +1,6 @@
 import type { ContentBlock, ImageBlock, Message, TextBlock } from '../protocol/index.js';
 
+/** Which adapter a history is meant for, and what its model can take. */
 export interface HistoryTarget {
   readonly provider: string;
   /** False when the model is known to read no images. */

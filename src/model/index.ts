@@ -1,3 +1,4 @@
 export { ModelAdapter, type ModelInfo, type ModelRequest, type PreparedCall, type ProviderInfo } from './adapter.js';
 export { LlmError } from './errors.js';
+export { failureFacts } from './failure-facts.js';
 export { AdapterRegistry } from './registry.js';

@@ -4,6 +4,7 @@ import type { ModelAdapter, ModelInfo, PreparedCall, ProviderInfo } from './adap
 
 /** Which adapter serves which provider (core §5.1). */
 export interface AdapterRegistry {
+  /** In the order of registration. */
   providers(): readonly ProviderInfo[];
   /** @throws LlmError `NO_ADAPTER` */
   models(provider: string): readonly ModelInfo[];
@@ -28,4 +29,5 @@ export interface AdapterRegistry {
    */
   prepare(config: CallConfig): PreparedCall;
 }
+/** Runtime scope; it begins with the {@link ModelAdapter}s that the rows contribute. */
 export const AdapterRegistry = serviceId<AdapterRegistry>('AdapterRegistry');

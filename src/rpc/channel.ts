@@ -5,6 +5,7 @@ import type { JsonRpcTransport, JsonRpcTransportOptions } from '../protocol/inde
 export interface RpcChannel {
   open(options: JsonRpcTransportOptions): JsonRpcTransport;
 }
+/** Runtime scope; bound by the host, as what is behind it decides how the process ends. */
 export const RpcChannel = serviceId<RpcChannel>('RpcChannel');
 
 /** The server's end of the conversation. */
@@ -19,4 +20,5 @@ export interface RuntimeControl {
   /** The conversation is over: close the runtime. Idempotent, returns at once. */
   requestClose(reason: string): void;
 }
+/** Runtime scope; bound by the host. */
 export const RuntimeControl = serviceId<RuntimeControl>('RuntimeControl');

@@ -1,6 +1,7 @@
 import { ValidateBy, type ValidationOptions } from 'class-validator';
 import { sessionIdProblem } from '../protocol/index.js';
 
+/** A string of one character or more, blank or not; `options` may replace the message. */
 export function IsNonEmptyString(options?: ValidationOptions): PropertyDecorator {
   return ValidateBy(
     { name: 'isNonEmptyString', validator: { validate: (value) => typeof value === 'string' && value !== '' } },
@@ -8,6 +9,7 @@ export function IsNonEmptyString(options?: ValidationOptions): PropertyDecorator
   );
 }
 
+/** A number from 1 to `Number.MAX_SAFE_INTEGER`; `options` may replace the message. */
 export function IsPositiveSafeInteger(options?: ValidationOptions): PropertyDecorator {
   return ValidateBy(
     { name: 'isPositiveSafeInteger', validator: { validate: (value) => Number.isSafeInteger(value) && value > 0 } },
@@ -15,6 +17,7 @@ export function IsPositiveSafeInteger(options?: ValidationOptions): PropertyDeco
   );
 }
 
+/** 1–1,024 bytes of UTF-8 (decision 13); the message says which rule is broken. */
 export function IsSessionId(): PropertyDecorator {
   return ValidateBy(
     { name: 'isSessionId', validator: { validate: (value) => sessionIdProblem(value) === undefined } },

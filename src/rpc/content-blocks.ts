@@ -3,7 +3,9 @@ import { freezeJson, toError } from '../base/index.js';
 import type { ParamsViolation } from '../protocol/index.js';
 import type { ViolationLocator } from './params-guard.js';
 
+/** Most blocks of one prompt (decision 5). */
 export const MAX_BLOCKS = 1_000;
+/** Deepest nesting of one block, the block itself being level 1 (decision 5). */
 export const MAX_BLOCK_DEPTH = 100;
 const MODEL_ONLY = new Set(['tool-call', 'tool-result', 'reasoning']);
 
@@ -63,6 +65,7 @@ function violation(path: string, constraint: string, message: string): ParamsVio
 
 const locator: ViolationLocator = { locate: judgeContentBlocks };
 
+/** Holds where {@link judgeContentBlocks} finds nothing; the params guard reports what it finds, path by path. */
 export function IsContentBlocks(): PropertyDecorator {
   return ValidateBy(
     {

@@ -11,12 +11,18 @@ export interface Dispatcher {
   /** @throws JsonRpcResponseError -32601 for an unknown method, -32602 for its params, and what the handler throws */
   dispatch(method: string, params: JsonObject): Promise<unknown>;
 }
+/** Runtime scope; what the server hands every request to. */
 export const Dispatcher = serviceId<Dispatcher>('Dispatcher');
 
+/**
+ * Serves what {@link MethodHandler}s are contributed. Requests wait, once judged, for an `initialize` in flight
+ * (decision 8).
+ */
 @injectable()
 export class JsonRpcDispatcher implements Dispatcher {
   readonly #handlers = new Map<string, MethodHandler>();
 
+  /** @throws CodedError `DUPLICATE_METHOD` */
   constructor(
     @multiInject(MethodHandler) @optional() handlers: readonly MethodHandler[],
     @inject(ParamsGuard) private readonly guard: ParamsGuard,

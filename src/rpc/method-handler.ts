@@ -12,4 +12,5 @@ export interface MethodHandler<P extends object = object, R = unknown> {
   readonly params: Newable<P>;
   handle(params: P): R | Promise<R>;
 }
+/** Collected when the dispatcher is built; a module may add methods of its own. */
 export const MethodHandler = contributionPoint<MethodHandler>('MethodHandler');

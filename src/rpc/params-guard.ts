@@ -8,6 +8,7 @@ export interface ParamsGuard {
   /** @throws JsonRpcResponseError -32602 with every violation in `data.violations` (decisions 3, 4) */
   judge<P extends object>(type: Newable<P>, params: JsonObject): P;
 }
+/** Runtime scope; the one place where params are judged. */
 export const ParamsGuard = serviceId<ParamsGuard>('ParamsGuard');
 
 /** A constraint that judges a nested value itself hands this as its `context`, for paths inside that value. */

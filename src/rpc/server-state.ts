@@ -22,6 +22,7 @@ export class ServerState {
     return this.#initializing;
   }
 
+  /** Undefined until an `initialize` has succeeded; never changes after that. */
   get pinned(): Pinned | undefined {
     return this.#pinned;
   }
@@ -43,6 +44,7 @@ export class ServerState {
     this.#closing = true;
   }
 
+  /** @throws Error `SDK server is shutting down` */
   assertOpen(): void {
     if (this.#closing) throw new Error('SDK server is shutting down');
   }

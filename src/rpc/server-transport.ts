@@ -4,6 +4,7 @@ import type { JsonRpcTransport } from '../protocol/index.js';
 import type { SessionStore } from '../session/index.js';
 import type { RpcChannel } from './channel.js';
 
+/** Config of the server's row. */
 export class SdkServerConfig {
   /** Longest request frame that is read, in bytes (decision 10). */
   @IsInt()

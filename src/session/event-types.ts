@@ -50,6 +50,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'tool-workflow/run-end',
 ]);
 
+/** Whether a log may hold this type without `ignorable`. */
 export function isKnownEventType(type: string): boolean {
   return KNOWN.has(type);
 }

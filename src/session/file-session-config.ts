@@ -1,6 +1,7 @@
 import { IsIn, IsNotEmpty, IsString } from 'class-validator';
 import type { Durability } from './repository.js';
 
+/** Config of the JSONL logs' row. */
 export class FileSessionConfig {
   /** Directory of all session logs; made on demand, relative to the runtime's own directory. */
   @IsString()
@@ -11,6 +12,7 @@ export class FileSessionConfig {
   @IsIn(['kernel', 'disk'])
   readonly durability: Durability = 'kernel';
 
+  /** Plain lines are the only form that is written. */
   @IsIn(['none'])
   readonly compression: 'none' = 'none';
 }

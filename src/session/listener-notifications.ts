@@ -7,8 +7,12 @@ import type { Session } from './session.js';
 
 /** Asked on first use, not on construction: a listener may depend on services that depend on {@link Notifications}. */
 export type NotificationListeners = () => readonly NotificationListener[];
+/** Runtime scope; bound together with {@link Notifications}. */
 export const NotificationListeners = serviceId<NotificationListeners>('NotificationListeners');
 
+/**
+ * Tells listeners one after another, without waiting. The first failure of each is logged, the rest are passed over.
+ */
 @injectable()
 export class ListenerNotifications implements Notifications {
   #resolved: readonly NotificationListener[] | undefined;

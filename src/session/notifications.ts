@@ -16,6 +16,7 @@ export interface NotificationListener {
   /** Whole-agent transitions only; alternating, `running` first. */
   sessionStatus?(sessionId: string, status: SdkRunStatus): void;
 }
+/** Collected at the first notification, in binding order. */
 export const NotificationListener = contributionPoint<NotificationListener>('NotificationListener');
 
 /** Hands notifications to every {@link NotificationListener}, in binding order. Never throws. */
@@ -23,4 +24,5 @@ export interface Notifications {
   sessionEvent(session: Session, event: SessionEvent, json: string): void | Promise<void>;
   sessionStatus(sessionId: string, status: SdkRunStatus): void;
 }
+/** Runtime scope; sessions tell it of events, agents of their status. */
 export const Notifications = serviceId<Notifications>('Notifications');

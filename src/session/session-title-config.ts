@@ -1,5 +1,6 @@
 import { IsInt, Min } from 'class-validator';
 
+/** Config of the titles' row: how long a title becomes that is cut from a prompt (core §4.8). */
 export class SessionTitleConfig {
   @IsInt()
   @Min(1)

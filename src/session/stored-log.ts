@@ -73,14 +73,17 @@ export function requireContiguous(batch: readonly EncodedEvent[], nextSeq: numbe
   });
 }
 
+/** `SESSION_CORRUPT`: the log breaks its own format. `where` names the file, and the line if there is one. */
 export function corrupt(where: string, problem: string): CodedError {
   return new CodedError('SESSION_CORRUPT', `${where}: ${problem}`);
 }
 
+/** `SESSION_FORMAT_UNSUPPORTED`: the log may be sound, but this version cannot read it. */
 export function unsupported(where: string, problem: string): CodedError {
   return new CodedError('SESSION_FORMAT_UNSUPPORTED', `${where}: ${problem}`);
 }
 
+/** `SESSION_NOT_FOUND`, naming the id. */
 export function sessionNotFound(id: string): CodedError {
   return new CodedError('SESSION_NOT_FOUND', `session ${JSON.stringify(id)} is not stored`);
 }

@@ -1,4 +1,5 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import { schemaValidator, violationFacts, violationPath } from '../kernel/index.js';
 import { InvalidToolError } from './errors.js';
 import type { Tool } from './tool.js';
 
@@ -32,10 +33,9 @@ export async function warmArgumentRules(): Promise<void> {
   await loading;
 }
 
-async function load(): Promise<Ajv> {
-  const { default: ajv } = await import('ajv');
+function load(): Promise<Ajv> {
   // Schemas come from tool authors: unknown keywords and dialects pass, and the meta-schema, slow to compile, is not used.
-  return new ajv.Ajv({ strict: false, allErrors: true, validateSchema: false, meta: false, logger: false });
+  return schemaValidator({ allErrors: true, validateSchema: false, meta: false, logger: false });
 }
 
 function compile(ajv: Ajv, { name, parameters }: Tool): ArgumentRules {
@@ -56,15 +56,10 @@ function compile(ajv: Ajv, { name, parameters }: Tool): ArgumentRules {
   };
 }
 
-function describe({ instancePath, message = 'is invalid', params }: ErrorObject): string {
-  const path = instancePath
-    .slice(1)
-    .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
-    .replaceAll('/', '.')
-    .replaceAll('~1', '/')
-    .replaceAll('~0', '~');
-  const { allowedValues, additionalProperty } = params as { allowedValues?: unknown[]; additionalProperty?: string };
+function describe(error: ErrorObject): string {
+  const path = violationPath(error);
+  const { allowedValues, additionalProperty } = violationFacts(error);
   const detail =
     allowedValues === undefined ? additionalProperty : allowedValues.map((v) => JSON.stringify(v)).join(', ');
-  return `${path === '' ? '' : `${path} `}${message}${detail === undefined ? '' : ` (${detail})`}`;
+  return `${path === '' ? '' : `${path} `}${error.message ?? 'is invalid'}${detail === undefined ? '' : ` (${detail})`}`;
 }

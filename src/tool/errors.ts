@@ -31,6 +31,7 @@ export class AbortError extends CodedError {
   }
 }
 
+/** The body outlived the tool's `timeoutMs`; it was told by its signal and is awaited no longer. */
 export class ToolTimeoutError extends CodedError {
   override readonly name = 'ToolTimeoutError';
 

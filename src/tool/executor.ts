@@ -22,4 +22,5 @@ export interface ToolExecutor {
   /** Runs one call. `signal` already aborted: `ABORTED_BEFORE_DISPATCH`, the body does not run. */
   execute(request: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>;
 }
+/** Session scope; made when the session opens, when it also judges the tools. */
 export const ToolExecutor = serviceId<ToolExecutor>('ToolExecutor');

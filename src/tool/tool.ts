@@ -35,4 +35,5 @@ export interface Tool<A extends object = JsonObject> {
   /** Replaces the rendering above. */
   render?(value: unknown): string | readonly ContentBlock[];
 }
+/** The tools of a session are its own and the runtime's. Two of one name fail the boot, or the session's opening. */
 export const Tool = contributionPoint<Tool>('Tool');

@@ -13,6 +13,7 @@ import { writeRequestBody } from './request-body.js';
 import { ResponseTranslator } from './response-translator.js';
 import { SseReader } from './sse-reader.js';
 
+/** Provider id of the DeepSeek API (core §5.3), as `initialize` names it. */
 export const DEEPSEEK_PROVIDER = 'deepseek-official';
 
 /** Milliseconds that the body of an error may be silent, and take in all: its status is known already. */

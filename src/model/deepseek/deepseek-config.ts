@@ -12,6 +12,7 @@ import {
   type ValidationArguments,
   validateSync,
 } from 'class-validator';
+import { MAX_TIMER_MS } from '../../base/index.js';
 import { REASONING_EFFORTS, type ReasoningEffort } from '../reasoning-effort.js';
 
 /** One model of the catalog; what is left out comes from the row (core §5.3). */
@@ -25,8 +26,6 @@ export interface DeepSeekModel {
   /** Output tokens. */
   readonly maxTokens?: number;
 }
-
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 class DeepSeekModelDto implements DeepSeekModel {
   @IsString()
@@ -64,6 +63,7 @@ export class DeepSeekConfigDto {
   })
   readonly baseURL?: string;
 
+  /** `disabled` admits no effort but `off`. Default: the effort decides. */
   @IsOptional()
   @IsIn(['enabled', 'disabled'])
   readonly thinking?: 'enabled' | 'disabled';
@@ -74,9 +74,11 @@ export class DeepSeekConfigDto {
   @SuitsThinking()
   readonly reasoningEffort?: ReasoningEffort;
 
+  /** Output tokens asked for where neither the request nor the model says. */
   @IsTokenCount()
   readonly maxTokens: number = 256_000;
 
+  /** Tokens; for a model that does not say, and for one outside the catalog. */
   @IsTokenCount()
   readonly defaultContextWindow: number = 1_000_000;
 
@@ -102,6 +104,7 @@ export class DeepSeekConfigDto {
   readonly streamIdleTimeoutMs: number = 300_000;
 }
 
+/** Whether `value` is the text of an absolute `http:` or `https:` URL. */
 export function isHttpUrl(value: unknown): boolean {
   return typeof value === 'string' && /^https?:/i.test(value) && URL.canParse(value);
 }

@@ -10,6 +10,7 @@ const MAX_MESSAGE_CHARS = 2_000;
 const MAX_EXCERPT_CHARS = 120;
 const COMPRESSIONS = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'compress', 'x-compress']);
 
+/** A response that is no event stream, as far as an error is made from it. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -2,6 +2,7 @@ import type { ContentBlock, JsonObject, Message, ToolCallBlock, ToolDefinition }
 import type { ModelRequest } from '../adapter.js';
 import { LlmError } from '../errors.js';
 
+/** What is posted to `/chat/completions`, under the API's own names (core §5.4). */
 export interface DeepSeekRequestBody {
   readonly model: string;
   readonly stream: true;
@@ -14,6 +15,7 @@ export interface DeepSeekRequestBody {
   readonly messages: readonly DeepSeekMessage[];
   readonly tools?: readonly DeepSeekTool[];
 }
+/** A message as the API takes it; `content` is always a string, empty rather than absent. */
 export type DeepSeekMessage =
   | { readonly role: 'system' | 'user'; readonly content: string }
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ErrorObject } from 'ajv';
 import { toError } from '../../base/index.js';
+import { schemaValidator, violationFacts, violationPath } from '../../kernel/index.js';
 import { LlmError } from '../errors.js';
 import type { Answer } from './answer.js';
 import { SCRIPT_SCHEMA } from './script-schema.js';
@@ -16,6 +17,7 @@ export interface ScriptItem extends Answer {
   readonly hang?: boolean;
   readonly error?: ScriptError;
 }
+/** How a scripted call fails (decision 24). Without `code` the status gives it, else it is `UNKNOWN`. */
 export interface ScriptError {
   readonly status?: number;
   readonly code?: string;
@@ -35,14 +37,14 @@ type WrittenItem = Omit<ScriptItem, 'toolCalls'> & {
  * @throws LlmError `SCRIPT_UNREADABLE`, `INVALID_SCRIPT`, both naming the file
  */
 export async function readScript(path: string): Promise<readonly ScriptItem[]> {
-  const [text, { default: yaml }, { default: ajv }] = await Promise.all([read(path), import('yaml'), import('ajv')]);
+  const [text, { default: yaml }, ajv] = await Promise.all([read(path), import('yaml'), schemaValidator()]);
   let written: unknown;
   try {
     written = yaml.parse(text);
   } catch (thrown) {
     throw invalid(path, toError(thrown).message, thrown);
   }
-  const validate = new ajv.Ajv({ strict: false }).compile<readonly WrittenItem[]>(SCRIPT_SCHEMA);
+  const validate = ajv.compile<readonly WrittenItem[]>(SCRIPT_SCHEMA);
   if (!validate(written)) throw invalid(path, describe(validate.errors?.[0]));
   return withCallIds(written);
 }
@@ -80,11 +82,9 @@ function withCallIds(items: readonly WrittenItem[]): readonly ScriptItem[] {
 /** `item [2]: toolCalls[0].name must be string`, indexes from 0. */
 function describe(error: ErrorObject | undefined): string {
   if (error === undefined || error.instancePath === '') return 'it must be a list of items';
-  const [, index = '', ...rest] = error.instancePath.split('/');
-  const path = rest.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`)).join('');
-  const extra = (error.params as { additionalProperty?: string }).additionalProperty;
-  const allowed = (error.params as { allowedValues?: readonly string[] }).allowedValues;
-  const where = path.slice(1);
+  const [index = '', ...keys] = violationPath(error).split('.');
+  const where = keys.join('.');
+  const { additionalProperty: extra, allowedValues: allowed } = violationFacts(error);
   if (extra !== undefined) return `item [${index}]: unknown key "${where === '' ? extra : `${where}.${extra}`}"`;
   const what = `${where} ${error.message}${allowed === undefined ? '' : `: ${allowed.join(', ')}`}`;
   return `item [${index}]: ${what.trim()}`;

@@ -1,6 +1,8 @@
+import { MAX_TIMER_MS } from '../../base/index.js';
+
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-const milliseconds = { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 };
+const milliseconds = { type: 'integer', minimum: 0, maximum: MAX_TIMER_MS };
 
 /** JSON Schema of a script: a list of items (decision 24). */
 export const SCRIPT_SCHEMA = {

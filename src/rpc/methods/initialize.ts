@@ -19,6 +19,9 @@ import { IsNonEmptyString, IsPositiveSafeInteger } from '../constraints.js';
 import type { MethodHandler } from '../method-handler.js';
 import { ServerState } from '../server-state.js';
 
+/**
+ * Rules of `initialize`, with the reference's texts (decision 3); `null` counts as absent where a member is optional.
+ */
 export class InitializeParamsDto implements InitializeParams {
   @IsNonEmptyString({ message: 'initialize cwd must be a non-empty string' })
   cwd!: string;

@@ -7,6 +7,7 @@ import { IsContentBlocks } from '../content-blocks.js';
 import type { MethodHandler } from '../method-handler.js';
 import { ServerState } from '../server-state.js';
 
+/** Rules of `session/prompt` (decisions 5, 13). */
 export class SessionPromptParamsDto implements SessionPromptParams {
   @IsSessionId()
   sessionId!: string;

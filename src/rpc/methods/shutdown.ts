@@ -5,6 +5,7 @@ import { RuntimeControl, ServerTransport } from '../channel.js';
 import type { MethodHandler } from '../method-handler.js';
 import { ServerState } from '../server-state.js';
 
+/** No members: whatever is sent is ignored. */
 export class ShutdownParamsDto {}
 
 /**

@@ -1,5 +1,6 @@
 import { IsString } from 'class-validator';
 
+/** Config of the system prompt's row. */
 export class SystemPromptConfig {
   /** Who the model is told to be: a template. Blank leaves the section out. */
   @IsString()

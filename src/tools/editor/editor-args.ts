@@ -13,6 +13,7 @@ export type EditorArgs = {
   readonly view_range?: readonly [number, number];
 };
 
+/** JSON Schema of {@link EditorArgs} (runtime §3.6); its descriptions are what the model reads. */
 export const EDITOR_PARAMETERS: JsonObject = {
   type: 'object',
   properties: {

@@ -2,6 +2,7 @@
 export class PathLock {
   readonly #tails = new Map<string, Promise<unknown>>();
 
+  /** Gives what `work` gives, or throws what it throws. `path` is compared as text. */
   async run<T>(path: string, work: () => Promise<T>): Promise<T> {
     const result = (this.#tails.get(path) ?? Promise.resolve()).then(work);
     const tail = result.catch(() => undefined);

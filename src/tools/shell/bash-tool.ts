@@ -4,6 +4,7 @@ import { InvalidArgsError, type Tool, type ToolCallContext } from '../../tool/in
 import { PersistentShell, type ShellExit, type ShellResult } from './persistent-shell.js';
 import { ShellConfig } from './shell-config.js';
 
+/** A whole script; blank, or with a NUL in it, it is refused. */
 export type BashArgs = { readonly command: string };
 
 const PARAMETERS: JsonObject = {

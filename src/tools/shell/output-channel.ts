@@ -7,6 +7,7 @@ const PIPE_CAPACITY = 64 * 1024;
 /** One for all channels: what is read is handed on at once. */
 const scratch = Buffer.allocUnsafeSlow(PIPE_CAPACITY);
 
+/** Takes what a command wrote, piece by piece. The bytes are valid during the call only, and it must not throw. */
 export type OutputSink = (bytes: Uint8Array) => void;
 
 /**

@@ -14,6 +14,7 @@ export type CommandEnd =
   /** The shell is through with the command and cannot say how it went: the command broke what it needs for that. */
   | { readonly kind: 'unanswered' };
 
+/** What a command left, whichever way it ended. */
 export interface ShellResult {
   /** What the command wrote to stdout and stderr, in order: the head of it, up to the configured characters. */
   readonly output: string;
@@ -43,8 +44,10 @@ export interface PersistentShell {
   /** Ends what runs, and frees processes, descriptors and files. Idempotent. */
   close(): Promise<void>;
 }
+/** Bound by the shell's module for each session; closed with the session's scope. */
 export const PersistentShell = serviceId<PersistentShell>('PersistentShell');
 
+/** A command that did not run: `SHELL_NOT_STARTED`, `SHELL_CLOSED`. */
 export class ShellError extends CodedError {
   override readonly name = 'ShellError';
 

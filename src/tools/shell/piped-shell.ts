@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { inject, injectable } from 'inversify';
-import { Deferred, errorCode, toError } from '../../base/index.js';
+import { Deferred, errorCode, MAX_TIMER_MS, toError } from '../../base/index.js';
 import { CurrentScope, type Scope } from '../../kernel/index.js';
 import { Session } from '../../session/index.js';
 import { BashDialect } from './bash-dialect.js';
@@ -13,9 +13,6 @@ import { type CommandEnd, type PersistentShell, ShellError, type ShellResult } f
 import { ShellConfig } from './shell-config.js';
 import { ShellMarker } from './shell-marker.js';
 import { ShellProcess } from './shell-process.js';
-
-/** The longest delay that a Node timer keeps; a longer one would fire at once. */
-const MAX_DELAY_MS = 0x7fff_ffff;
 
 /** A bash over pipes (decision 47). */
 @injectable()
@@ -89,7 +86,7 @@ export class PipedShell implements PersistentShell {
     const abort = (): void => early.reject(signal.reason);
     signal.addEventListener('abort', abort);
     this.#interrupt = early.reject;
-    const timer = setTimeout(() => early.resolve({ kind: 'timeout', timeoutMs }), Math.min(timeoutMs, MAX_DELAY_MS));
+    const timer = setTimeout(() => early.resolve({ kind: 'timeout', timeoutMs }), Math.min(timeoutMs, MAX_TIMER_MS));
     try {
       return await Promise.race([early.promise, running]);
     } finally {

@@ -14,6 +14,7 @@ const MAX_STATUS_LENGTH = 4096;
 /** How often is looked whether the shell is still at a command, in milliseconds. */
 const PROBE_INTERVAL_MS = 250;
 
+/** What a shell process is started with. */
 export interface ShellStart {
   readonly dialect: ShellDialect;
   /** Absolute path of a FIFO that nobody else uses, named as the dialect wants its script. */

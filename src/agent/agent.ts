@@ -47,7 +47,7 @@ export interface AgentRegistry {
    * The agent of a session id, created on first use; concurrent calls share one creation, and a failed one is
    * forgotten. All or nothing: a failure leaves no scope, no log, no claimed id.
    *
-   * @throws what {@link SessionStore.create} throws, and CodedError `RUNTIME_CLOSING`
+   * @throws what {@link SessionStore.open} throws, and CodedError `RUNTIME_CLOSING`
    */
   open(init: AgentInit): Promise<Agent>;
   get(id: string): Agent | undefined;

@@ -48,7 +48,7 @@ export class ScopedAgentRegistry implements AgentRegistry {
   }
 
   async #create({ route, ...init }: AgentInit): Promise<Agent> {
-    const session = await this.sessions.create(init);
+    const session = await this.sessions.open(init);
     const { id } = session;
     const scope = this.scope.child(id);
     scope.defer('session', () => session.close());

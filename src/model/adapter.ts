@@ -1,5 +1,6 @@
 import { contributionPoint } from '../kernel/index.js';
 import type { CallConfig, Message, RequestHeader, StreamChunk, ToolDefinition } from '../protocol/index.js';
+import type { RetryPolicy } from './retry-policy.js';
 
 /** A provider that an adapter serves (core §5.1). No two adapters of a runtime serve the same id. */
 export interface ProviderInfo {
@@ -41,6 +42,8 @@ export interface PreparedCall {
   readonly adapterDefaults?: RequestHeader['adapterDefaults'];
   /** Tokens; undefined when unknown. */
   readonly contextWindow?: number;
+  /** When the provider wants to be asked again; default: {@link DEFAULT_RETRY_POLICY}. */
+  readonly retryPolicy?: RetryPolicy;
   /**
    * Streams one answer: arrays of chunks, as they arrived together, obeying core §2.6 (block indexes in first-seen
    * order, raw JSON arguments, `usage` at most once, exactly one `finish`, last). Must honour `request.signal`

@@ -2,3 +2,4 @@ export { ModelAdapter, type ModelInfo, type ModelRequest, type PreparedCall, typ
 export { LlmError } from './errors.js';
 export { failureFacts } from './failure-facts.js';
 export { AdapterRegistry } from './registry.js';
+export { DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry-policy.js';

@@ -1,13 +1,28 @@
 import { CodedError } from '../base/index.js';
+import type { LeaseHolder } from './repository.js';
 
-/** The id names a stored session that is not live. */
+/** The id that was to be new is stored already. */
 export class SessionStoredError extends CodedError {
   override readonly name = 'SessionStoredError';
 
   constructor(sessionId: string) {
+    super('SESSION_STORED', `session ${JSON.stringify(sessionId)} is stored already`);
+  }
+}
+
+/** Another runtime writes the session (decision 39). */
+export class SessionLeasedError extends CodedError {
+  override readonly name = 'SessionLeasedError';
+
+  constructor(
+    sessionId: string,
+    readonly holder: LeaseHolder,
+  ) {
+    const { pid, host, startedAt } = holder;
+    const since = new Date(startedAt).toISOString();
     super(
-      'SESSION_STORED',
-      `session ${JSON.stringify(sessionId)} is stored already, and continuing a stored session is not supported yet: use a new session id`,
+      'SESSION_LEASED',
+      `session ${JSON.stringify(sessionId)} is in use by process ${pid} on ${host} since ${since}: end that runtime, or use another session id`,
     );
   }
 }
@@ -28,6 +43,7 @@ export class StoreFailedError extends CodedError {
   }
 }
 
+/** `INVALID_EVENT`: what an append is refused with; `problem` names the offending path (core §2.1). */
 export function invalidEvent(problem: string): CodedError {
   return new CodedError('INVALID_EVENT', `invalid event: ${problem}`);
 }

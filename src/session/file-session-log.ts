@@ -40,6 +40,8 @@ export class FileSessionLog implements SessionLog {
     this.#timer ??= setTimeout(() => void this.sync().catch(() => undefined), SYNC_DELAY_MS).unref();
   }
 
+  assertHeld(): void {}
+
   sync(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -7,7 +7,14 @@ import { Logger } from '../logging/index.js';
 import { SessionStoredError } from './errors.js';
 import { FileSessionConfig } from './file-session-config.js';
 import { FileSessionLog } from './file-session-log.js';
-import type { SessionHeader, SessionLog, SessionRepository, StoredSession } from './repository.js';
+import type {
+  EventVisitor,
+  LogReading,
+  ResumedLog,
+  SessionHeader,
+  SessionLog,
+  SessionRepository,
+} from './repository.js';
 import { readSessionFile, readSessionFileHeader } from './session-file-reader.js';
 import { projectDirectoryName, sessionDirectoryName } from './session-path.js';
 import { corrupt, sessionNotFound, unsupported } from './stored-log.js';
@@ -47,10 +54,14 @@ export class FileSessionRepository implements SessionRepository, Startable {
     return path === undefined ? undefined : readSessionFileHeader(path, sessionId);
   }
 
-  async read(sessionId: string): Promise<StoredSession> {
+  async resume(sessionId: string): Promise<ResumedLog> {
+    throw new SessionStoredError(sessionId);
+  }
+
+  async read(sessionId: string, visit: EventVisitor): Promise<LogReading> {
     const path = await this.#locateOne(sessionId);
     if (path === undefined) throw sessionNotFound(sessionId);
-    return readSessionFile(path, sessionId);
+    return readSessionFile(path, sessionId, visit);
   }
 
   async #locateOne(id: string): Promise<string | undefined> {

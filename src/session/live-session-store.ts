@@ -38,7 +38,7 @@ export class LiveSessionStore implements SessionStore {
     scope.defer('sessions', () => this.#closeAll());
   }
 
-  async create(init: SessionInit): Promise<Session> {
+  async open(init: SessionInit): Promise<Session> {
     if (this.#closing) throw new CodedError('RUNTIME_CLOSING', 'the runtime is closing');
     const { id } = init;
     const problem = sessionIdProblem(id);

@@ -49,6 +49,15 @@ export class LiveSession implements Session {
   get lastTurn(): number {
     return this.#fold.lastTurn;
   }
+  get resumed(): boolean {
+    return false;
+  }
+  get pendingInbox(): Session['pendingInbox'] {
+    return { 'next-turn': [], 'next-step': [] };
+  }
+  get hasOwnHeader(): boolean {
+    return this.#fold.requestHeader !== undefined;
+  }
   get requestHeader(): RequestHeader | undefined {
     return this.#fold.requestHeader;
   }
@@ -99,8 +108,8 @@ export class LiveSession implements Session {
     this.#participants = [...this.#participants, ...participants];
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.writer.close().finally(this.onClosed);
+  close(options?: { readonly asIs?: boolean }): Promise<void> {
+    this.#closing ??= this.writer.close(options).finally(this.onClosed);
     return this.#closing;
   }
 

@@ -79,9 +79,9 @@ export class LogWriter {
   }
 
   /** Saves, syncs, releases the log, whatever of it fails. */
-  async close(): Promise<void> {
+  async close(options?: { readonly asIs?: boolean }): Promise<void> {
     const failures: unknown[] = [];
-    for (const step of [() => this.save(), () => this.log.close()]) {
+    for (const step of [() => this.save(), () => this.log.close(options)]) {
       try {
         await step();
       } catch (thrown) {

@@ -1,6 +1,14 @@
 import { injectable } from 'inversify';
 import { SessionStoredError } from './errors.js';
-import type { EncodedEvent, SessionHeader, SessionLog, SessionRepository, StoredSession } from './repository.js';
+import type {
+  EncodedEvent,
+  EventVisitor,
+  LogReading,
+  ResumedLog,
+  SessionHeader,
+  SessionLog,
+  SessionRepository,
+} from './repository.js';
 import { parseEvent, requireContiguous, sessionNotFound } from './stored-log.js';
 
 interface MemoryRecord {
@@ -22,11 +30,16 @@ export class MemorySessionRepository implements SessionRepository {
     return this.#stored.get(sessionId)?.header;
   }
 
-  async read(sessionId: string): Promise<StoredSession> {
+  async resume(sessionId: string): Promise<ResumedLog> {
+    throw new SessionStoredError(sessionId);
+  }
+
+  async read(sessionId: string, visit: EventVisitor): Promise<LogReading> {
     const record = this.#stored.get(sessionId);
     if (record === undefined) throw sessionNotFound(sessionId);
     const { header, lines } = record;
-    return { header, events: lines.map((line, seq) => parseEvent(line, seq, `${JSON.stringify(sessionId)}:${seq}`)) };
+    for (const [seq, line] of lines.entries()) visit(parseEvent(line, seq, `${JSON.stringify(sessionId)}:${seq}`));
+    return { header, eventCount: lines.length, condition: { kind: 'sound' } };
   }
 }
 
@@ -48,6 +61,8 @@ class MemorySessionLog implements SessionLog {
     this.#record ??= this.#begin();
     for (const { json } of batch) this.#record.lines.push(json);
   }
+
+  assertHeld(): void {}
 
   async sync(): Promise<void> {}
 

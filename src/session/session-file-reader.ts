@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import type { SessionEvent } from '../protocol/index.js';
-import type { SessionHeader, StoredSession } from './repository.js';
+import type { EventVisitor, LogReading, SessionHeader } from './repository.js';
 import { corrupt, parseEvent, parseHeader } from './stored-log.js';
 
 const NEWLINE = 0x0a;
@@ -12,11 +12,13 @@ const HEADER_READ_BYTES = 4096;
  *
  * @throws CodedError as {@link parseHeader} and {@link parseEvent} do, naming file and line
  */
-export async function readSessionFile(path: string, id: string): Promise<StoredSession> {
+export async function readSessionFile(path: string, id: string, visit: EventVisitor): Promise<LogReading> {
   const bytes = await readFile(path);
   const end = bytes.indexOf(NEWLINE);
   const header = checkHeader(end < 0 ? undefined : bytes.subarray(0, end), path, id);
-  return { header, events: readEvents(bytes, end + 1, path) };
+  const events = readEvents(bytes, end + 1, path);
+  for (const event of events) visit(event);
+  return { header, eventCount: events.length, condition: { kind: 'sound' } };
 }
 
 /** Reads the header and nothing after it. */

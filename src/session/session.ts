@@ -1,5 +1,6 @@
 import { contributionPoint, serviceId } from '../kernel/index.js';
 import type {
+  InboxTarget,
   Message,
   RequestHeader,
   SessionEvent,
@@ -7,6 +8,7 @@ import type {
   SessionEventOf,
   SessionEventType,
   SurfaceOp,
+  UserMessage,
 } from '../protocol/index.js';
 import type { StoreFailedError } from './errors.js';
 import type { SessionHeader } from './repository.js';
@@ -28,6 +30,12 @@ export interface Session {
   readonly lastTurn: number;
   /** The model-visible history (core §2.2): a fresh array of frozen messages. */
   messages(): readonly Message[];
+  /** Whether it was continued from the store; false for a session that began here. */
+  readonly resumed: boolean;
+  /** What is waiting for the agent by the log's inbox events, inherited ones left out (core §3.2). */
+  readonly pendingInbox: Readonly<Record<InboxTarget, readonly UserMessage[]>>;
+  /** Whether a `request/header` was logged since the session began or was continued (core §2.10). */
+  readonly hasOwnHeader: boolean;
   /** The last logged request header and context, by value. */
   readonly requestHeader: RequestHeader | undefined;
   readonly requestContext: SessionEventMap['request/context'] | undefined;
@@ -36,7 +44,8 @@ export interface Session {
    * Validates, commits, publishes (core §2.1). The data is copied once and frozen. The event is on its way to store
    * and wire when this returns: in one batch with the others of the tick, store first.
    *
-   * @throws CodedError `INVALID_EVENT` naming the offending path; nothing is committed then
+   * @throws CodedError `INVALID_EVENT` naming the offending path, or the rule of core §2.2 or §2.13 that it breaks;
+   *   nothing is committed then
    * @throws CodedError `REENTRANT_APPEND` from inside a {@link NotificationListener}
    * @throws CodedError `SESSION_CLOSED`
    */
@@ -49,9 +58,11 @@ export interface Session {
    */
   save(): void | Promise<void>;
   /**
-   * To be awaited before a model request and before a tool body: {@link save}, and with `durability: disk` the sync.
+   * To be awaited before a model request and before a tool body: looks whether the session still is ours, then
+   * {@link save}, and with `durability: disk` the sync.
    *
    * @throws StoreFailedError
+   * @throws CodedError `LEASE_LOST`
    */
   checkpoint(): void | Promise<void>;
   /** Set while events exist that the store refused; they are kept and tried again by the next save. */
@@ -64,9 +75,10 @@ export interface Session {
 
   /** Lets participants hear every event from now on. */
   join(participants: readonly SessionParticipant[]): void;
-  /** Saves, syncs and closes the log; later appends are refused. Idempotent. */
-  close(): Promise<void>;
+  /** Saves, syncs and closes the log; later appends are refused. Idempotent. `asIs`: as in {@link SessionLog.close}. */
+  close(options?: { readonly asIs?: boolean }): Promise<void>;
 }
+/** Session scope, provided before the session's modules are loaded. */
 export const Session = serviceId<Session>('Session');
 
 /**
@@ -80,9 +92,10 @@ export interface SessionParticipant {
    */
   committed(event: SessionEvent, session: Session): void;
 }
+/** Collected once, when the session opens: the session's participants, then the runtime's. */
 export const SessionParticipant = contributionPoint<SessionParticipant>('SessionParticipant');
 
-/** What a new session is made from. */
+/** What a session is opened with. A stored one keeps its own directory. */
 export interface SessionInit {
   readonly id: string;
   /** Absolute. */
@@ -92,14 +105,15 @@ export interface SessionInit {
 /** The live sessions of this runtime: one per id. */
 export interface SessionStore {
   /**
-   * Claims the id and opens its log.
+   * Continues the stored session of this id, or begins a new one. What a crash left open in a stored log is closed by
+   * events that are appended, and stored, before this fulfils (core §3.9).
    *
    * @throws CodedError `INVALID_SESSION_ID` not 1–1,024 bytes of well-formed UTF-8 (decision 13)
    * @throws CodedError `SESSION_LIVE` the id is live in this runtime
-   * @throws SessionStoredError the id is stored
    * @throws CodedError `RUNTIME_CLOSING`
+   * @throws what {@link SessionRepository.resume} throws, `SESSION_NOT_FOUND` excepted
    */
-  create(init: SessionInit): Promise<Session>;
+  open(init: SessionInit): Promise<Session>;
   get(id: string): Session | undefined;
   /**
    * Writes all that is pending of all sessions: the wire's barrier. Synchronous when the store is. Never throws:
@@ -107,4 +121,5 @@ export interface SessionStore {
    */
   flush(): void | Promise<void>;
 }
+/** Runtime scope; it closes the sessions it still holds when the runtime's scope is torn down. */
 export const SessionStore = serviceId<SessionStore>('SessionStore');

@@ -54,7 +54,7 @@ describe('ScopedAgentRegistry', () => {
     });
 
     it('refuses an id that is stored or live elsewhere', async () => {
-      await sessions().create({ id: 'live', cwd: '/ws' });
+      await sessions().open({ id: 'live', cwd: '/ws' });
       expect(await rejection(registry.open({ ...INIT, id: 'live' }))).to.have.property('code', 'SESSION_LIVE');
       await (await world.agent('old')).inject(prompt('a'));
       await world.scope.close();

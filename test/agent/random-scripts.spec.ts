@@ -4,6 +4,7 @@ import type { CancelCause, StreamChunk } from '../../src/protocol/index.js';
 import { AgentWorld, prompt } from '../support/agent-world.js';
 import { type Answered, chunksOf, hangs } from '../support/fake-model.js';
 import { outcome, untilAborted } from '../support/fake-tools.js';
+import { readLog } from '../support/read-log.js';
 
 type Action =
   | { readonly do: 'followup' | 'steer' | 'inject' }
@@ -137,7 +138,7 @@ async function play({ actions, answers, tools }: Script): Promise<void> {
   expect(next.status).to.equal('idle');
   const events = world.heard().flatMap((item) => ('event' in item ? [item.event] : []));
   await world.close();
-  expect((await world.repository.read('s')).events).to.deep.equal(events);
+  expect((await readLog(world.repository, 's')).events).to.deep.equal(events);
 }
 
 describe('agent under random scripts', () => {

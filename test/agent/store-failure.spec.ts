@@ -5,6 +5,7 @@ import { StoreFailedError } from '../../src/session/index.js';
 import { AgentWorld, prompt } from '../support/agent-world.js';
 import { hangs, says } from '../support/fake-model.js';
 import { untilAborted } from '../support/fake-tools.js';
+import { readLog } from '../support/read-log.js';
 import { rejectionOf } from '../support/rejection-of.js';
 
 const CALLS = ['c-1', 'c-2'].map((id) => ({ id, name: 'echo' }));
@@ -31,7 +32,7 @@ describe('agent with a store that fails', () => {
   };
   async function stored(): Promise<readonly unknown[]> {
     await world.registry.get('s')?.session.save();
-    return (await world.repository.read('s')).events;
+    return (await readLog(world.repository, 's')).events;
   }
   const events = () => world.heard().flatMap((item) => ('event' in item ? [item.event] : []));
 

@@ -10,6 +10,7 @@ import { FileSessionLog } from '../../src/session/file-session-log.js';
 import { FileSessionRepository } from '../../src/session/file-session-repository.js';
 import type { EncodedEvent, SessionHeader } from '../../src/session/index.js';
 import { fsError, useFsFaults } from '../support/fs-faults.js';
+import { readLog } from '../support/read-log.js';
 import { RecordingLogger } from '../support/recording-logger.js';
 import { rejectionOf } from '../support/rejection-of.js';
 import { nextTick } from '../support/session-world.js';
@@ -39,7 +40,7 @@ describe('FileSessionLog', () => {
 
   const storedSeqs = async (): Promise<number[]> => {
     const config = { root: dir.path, durability: 'kernel', compression: 'none' } as const;
-    const { events } = await new FileSessionRepository(config, logger).read('s');
+    const { events } = await readLog(new FileSessionRepository(config, logger), 's');
     return events.map(({ seq }) => seq);
   };
   const files = (): string[] => readdirSync(dirname(path));

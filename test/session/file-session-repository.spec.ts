@@ -5,6 +5,7 @@ import { array, assert, asyncProperty, string } from 'fast-check';
 import { FileSessionRepository } from '../../src/session/file-session-repository.js';
 import type { SessionHeader } from '../../src/session/index.js';
 import { sessionPersistenceModule } from '../../src/session/session-persistence.module.js';
+import { readLog } from '../support/read-log.js';
 import { RecordingLogger } from '../support/recording-logger.js';
 import { rejectionOf } from '../support/rejection-of.js';
 import { human, SessionWorld, tick } from '../support/session-world.js';
@@ -35,7 +36,7 @@ describe('FileSessionRepository', () => {
     it('makes root, directories and file on the first append, for their owner only, and leaves no other file', async () => {
       const root = join(dir.path, 'deep', 'root');
       const world = await SessionWorld.over({ repository: over(root) });
-      const session = await world.store.create({ id: '../x:1', cwd: '/srv/my app' });
+      const session = await world.store.open({ id: '../x:1', cwd: '/srv/my app' });
       expect(entries(dir.path)).to.deep.equal([]);
       tick(session);
       session.save();
@@ -66,7 +67,7 @@ describe('FileSessionRepository', () => {
           await session.close();
           const text = readFileSync(session.location ?? '', 'utf8');
           expect(text).to.equal([JSON.stringify(session.header), ...wire, ''].join('\n'));
-          expect((await repository.read('s')).events.map((one) => JSON.stringify(one))).to.deep.equal(wire);
+          expect((await readLog(repository, 's')).events.map((one) => JSON.stringify(one))).to.deep.equal(wire);
         }),
         { numRuns: 20 },
       );
@@ -94,7 +95,7 @@ describe('FileSessionRepository', () => {
     it('is refused at the start and on every call when it is a file', async () => {
       const root = storeText('', 'file');
       const repository = over(root);
-      for (const call of [() => repository.start(), () => repository.create(HEADER), () => repository.read('s')]) {
+      for (const call of [() => repository.start(), () => repository.create(HEADER), () => readLog(repository, 's')]) {
         const failure = await rejectionOf(call());
         expect(failure).to.have.property('code', 'STORE_FAILED');
         expect(failure.message).to.equal(`session root ${root} is not a directory`);
@@ -140,7 +141,7 @@ describe('FileSessionRepository', () => {
       const cut = Buffer.from('{"type":"session/title","seq":1,"time":1,"data":{"title":"台"}}');
       for (const length of [0, 1, 20, cut.length - 3, cut.length]) {
         storeText(Buffer.concat([Buffer.from(whole), cut.subarray(0, length)]));
-        expect((await over(dir.path).read('s')).events).to.have.length(1);
+        expect((await readLog(over(dir.path), 's')).events).to.have.length(1);
       }
     });
 
@@ -156,7 +157,7 @@ describe('FileSessionRepository', () => {
       };
       storeText(log(JSON.stringify(full), event(0)));
       expect(await over(dir.path).find('s')).to.deep.equal(full);
-      expect((await over(dir.path).read('s')).header).to.deep.equal(full);
+      expect((await readLog(over(dir.path), 's')).header).to.deep.equal(full);
     });
 
     it('finds a session whose events are damaged', async () => {
@@ -166,7 +167,7 @@ describe('FileSessionRepository', () => {
 
     it('gives frozen events, and accepts unknown ones that may be skipped', async () => {
       storeText(log(header, '{"type":"x/y","seq":0,"time":1,"data":{},"ignorable":true}', event(1)));
-      const { events } = await over(dir.path).read('s');
+      const { events } = await readLog(over(dir.path), 's');
       expect(events).to.have.length(2);
       expect(events.every((one) => Object.isFrozen(one) && Object.isFrozen(one.data))).to.equal(true);
     });
@@ -174,7 +175,7 @@ describe('FileSessionRepository', () => {
     it('refuses an id that is stored twice, naming both files', async () => {
       const one = storeText(log(header), '--a--/s/session.jsonl');
       const two = storeText(log(header), '--b--/s/session.jsonl');
-      const failure = await rejectionOf(over(dir.path).read('s'));
+      const failure = await rejectionOf(readLog(over(dir.path), 's'));
       expect(failure).to.have.property('code', 'SESSION_CORRUPT');
       expect(failure.message).to.contain(one).and.to.contain(two);
     });
@@ -258,7 +259,7 @@ describe('FileSessionRepository', () => {
     for (const [name, text, line, problem, code = 'SESSION_CORRUPT'] of damaged) {
       it(`refuses ${name}, naming file and line`, async () => {
         const path = storeText(text);
-        const failure = await rejectionOf(over(dir.path).read('s'));
+        const failure = await rejectionOf(readLog(over(dir.path), 's'));
         expect(failure).to.have.property('code', code);
         expect(failure.message).to.contain(`${path}:${line}: `).and.to.match(problem);
       });

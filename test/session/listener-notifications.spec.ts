@@ -82,7 +82,7 @@ describe('ListenerNotifications', () => {
     if (runtime !== undefined) await scope.load(runtime);
     await scope.load(new ContainerModule(({ bind }) => void bind(NotificationListener).to(Projection)));
     scope.resolveAll();
-    await scope.get(SessionStore).create({ id: 's', cwd: '/ws' });
+    await scope.get(SessionStore).open({ id: 's', cwd: '/ws' });
     scope.get(Notifications).sessionStatus('s', 'running');
     expect(heard).to.deep.equal(['s 0']);
     await scope.close();
@@ -102,7 +102,7 @@ describe('ListenerNotifications', () => {
         });
       }),
     );
-    tick(await scope.get(SessionStore).create({ id: 's', cwd: '/ws' }));
+    tick(await scope.get(SessionStore).open({ id: 's', cwd: '/ws' }));
     expect(logger.messages('error')).to.deep.equal(['notification listeners could not be made']);
     await scope.close();
   });

@@ -9,6 +9,7 @@ import { sessionModule } from '../../src/session/session.module.js';
 import { sessionPersistenceModule } from '../../src/session/session-persistence.module.js';
 import { sessionTitleModule } from '../../src/session/session-title.module.js';
 import { useFsFaults } from '../support/fs-faults.js';
+import { readLog } from '../support/read-log.js';
 import { RecordingLogger } from '../support/recording-logger.js';
 import { rejectionOf } from '../support/rejection-of.js';
 import { tick } from '../support/session-world.js';
@@ -47,10 +48,10 @@ describe('session modules', () => {
   for (const [name, module, config] of stores) {
     it(`make sessions that are stored in ${name} when the scope closes`, async () => {
       const scope = await booted([sessionModule], [module, config()]);
-      const session = await scope.get(SessionStore).create({ id: 's', cwd: '/ws' });
+      const session = await scope.get(SessionStore).open({ id: 's', cwd: '/ws' });
       tick(session);
       await scope.close();
-      expect((await scope.get(SessionRepository).read('s')).events).to.have.length(1);
+      expect((await readLog(scope.get(SessionRepository), 's')).events).to.have.length(1);
     });
   }
 
@@ -68,7 +69,7 @@ describe('session modules', () => {
       if (fstatSync(fd).isFile()) synced += 1;
       real(fd, done);
     });
-    const session = await scope.get(SessionStore).create({ id: 's', cwd: '/ws' });
+    const session = await scope.get(SessionStore).open({ id: 's', cwd: '/ws' });
     tick(session);
     expect(session.checkpoint()).to.be.instanceOf(Promise);
     expect(synced).to.equal(0);

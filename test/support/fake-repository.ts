@@ -1,10 +1,12 @@
 import {
   type EncodedEvent,
+  type EventVisitor,
+  type LogReading,
+  type ResumedLog,
   type SessionHeader,
   type SessionLog,
   type SessionRepository,
   SessionStoredError,
-  type StoredSession,
 } from '../../src/session/index.js';
 
 /** Session logs in memory, which a test can make fail or wait. */
@@ -19,6 +21,16 @@ export class FakeRepository implements SessionRepository {
     const { id } = header;
     await this.beforeCreate(header);
     if (this.stored.has(id)) throw new SessionStoredError(id);
+    return this.#open(header);
+  }
+
+  async resume(sessionId: string, visit: EventVisitor): Promise<ResumedLog> {
+    const reading = await this.read(sessionId, visit);
+    return { reading, log: this.#open(reading.header) };
+  }
+
+  #open(header: SessionHeader): SessionLog {
+    const { id } = header;
     this.open.add(id);
     return {
       location: undefined,
@@ -28,6 +40,7 @@ export class FakeRepository implements SessionRepository {
         if (ready === undefined) this.#store(header, batch);
         else return ready.then(() => this.#store(header, batch));
       },
+      assertHeld: () => undefined,
       sync: async () => undefined,
       close: async () => void this.open.delete(id),
     };
@@ -37,10 +50,11 @@ export class FakeRepository implements SessionRepository {
     return this.stored.get(sessionId)?.header;
   }
 
-  async read(sessionId: string): Promise<StoredSession> {
+  async read(sessionId: string, visit: EventVisitor): Promise<LogReading> {
     const stored = this.stored.get(sessionId);
     if (stored === undefined) throw new Error(`no session ${sessionId}`);
-    return { header: stored.header, events: stored.lines.map((line) => JSON.parse(line.json)) };
+    for (const { json } of stored.lines) visit(JSON.parse(json));
+    return { header: stored.header, eventCount: stored.lines.length, condition: { kind: 'sound' } };
   }
 
   #store(header: SessionHeader, batch: readonly EncodedEvent[]): void {

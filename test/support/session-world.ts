@@ -17,6 +17,7 @@ import {
 } from '../../src/session/index.js';
 import { sessionModule } from '../../src/session/session.module.js';
 import { FakeRepository } from './fake-repository.js';
+import { readLog } from './read-log.js';
 import { RecordingLogger } from './recording-logger.js';
 
 export interface SessionWorldOptions<R extends SessionRepository> {
@@ -61,11 +62,11 @@ export class SessionWorld<R extends SessionRepository = FakeRepository> {
   }
 
   create(id = 's'): Promise<Session> {
-    return this.store.create({ id, cwd: '/ws' });
+    return this.store.open({ id, cwd: '/ws' });
   }
 
   async storedEvents(id = 's'): Promise<readonly SessionEvent[]> {
-    return (await this.repository.read(id)).events;
+    return (await readLog(this.repository, id)).events;
   }
 }
 

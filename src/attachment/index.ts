@@ -1,0 +1,1 @@
+export { AttachmentStore, type InlineImage } from './attachment-store.js';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export interface Figure {
   readonly what: string;
   readonly median: number;
-  readonly min: number;
+  readonly best: number;
   readonly unit: 'µs' | 'ms' | 'MB' | 'events/s' | 's CPU';
   /** What we aim for, as text; empty when it is only told. */
   readonly target: string;
@@ -13,7 +13,7 @@ export interface Figure {
 export function figure(what: string, values: readonly number[], unit: Figure['unit'], target = ''): Figure {
   const sorted = [...values].sort((a, b) => a - b);
   const best = unit === 'events/s' ? sorted.at(-1) : sorted[0];
-  return { what, median: sorted[sorted.length >> 1] ?? Number.NaN, min: best ?? Number.NaN, unit, target };
+  return { what, median: sorted[sorted.length >> 1] ?? Number.NaN, best: best ?? Number.NaN, unit, target };
 }
 
 /** Milliseconds that `run` takes. */
@@ -44,12 +44,18 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-export function report(figures: readonly Figure[]): string {
+/** A table of the same figures under several versions: median, and in brackets the best. */
+export function report(columns: ReadonlyMap<string, readonly Figure[]>): string {
   const digits = (value: number, unit: Figure['unit']): string =>
     unit === 'events/s' ? Math.round(value).toLocaleString('en') : value.toFixed(value < 10 ? 2 : 1);
-  const rows = figures.map(
-    ({ what, median, min, unit, target }) =>
-      `| ${what} | ${digits(median, unit)} | ${digits(min, unit)} | ${unit} | ${target} |`,
-  );
-  return ['| what | median | best | unit | target |', '|---|---|---|---|---|', ...rows].join('\n');
+  const all = [...columns.values()];
+  const rows = (all[0] ?? []).map(({ what, unit, target }, row) => {
+    const cells = all.map((figures) => {
+      const { median, best } = figures[row] ?? { median: Number.NaN, best: Number.NaN };
+      return median === best ? digits(median, unit) : `${digits(median, unit)} (${digits(best, unit)})`;
+    });
+    return `| ${[what, unit, ...cells, target].join(' | ')} |`;
+  });
+  const head = ['what', 'unit', ...columns.keys(), 'target'];
+  return [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows].join('\n');
 }

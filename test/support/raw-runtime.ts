@@ -42,8 +42,9 @@ export class RawRuntime {
     });
   }
 
-  static spawn(args: readonly string[], env: Record<string, string>): RawRuntime {
-    return new RawRuntime(spawn(process.execPath, args, { env, stdio: 'pipe', detached: true }));
+  /** @param node the Node.js to run it, this one by default */
+  static spawn(args: readonly string[], env: Record<string, string>, node = process.execPath): RawRuntime {
+    return new RawRuntime(spawn(node, args, { env, stdio: 'pipe', detached: true }));
   }
 
   write(...lines: readonly (string | object)[]): void {
@@ -74,7 +75,7 @@ export class RawRuntime {
     for (;;) {
       const found = this.frames.find(matches);
       if (found !== undefined) return found;
-      await this.#change();
+      await this.change();
     }
   }
 
@@ -118,7 +119,8 @@ export class RawRuntime {
     this.#changed();
   }
 
-  async #change(): Promise<void> {
+  /** Fulfils when something has arrived; rejects when the process is over. */
+  async change(): Promise<void> {
     if (this.#isOver) throw new Error(`the runtime ended: ${JSON.stringify(await this.ended)}\n${this.stderr}`);
     await new Promise<void>((resolve) => {
       this.#watchers.add(resolve);

@@ -217,7 +217,7 @@ describe('lifetime of the persistent shell', () => {
       await shell.run('true');
       const [bash] = shell.processes();
       const kill = sinon.spy(process, 'kill');
-      await shell.tools.close();
+      await closeAndCheck();
       // The shell went by the first rung of the ladder.
       expect(kill.args.filter(([, signal]) => signal !== 0)).to.deep.equal([[-(bash as number), 'SIGTERM']]);
     });

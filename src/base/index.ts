@@ -8,7 +8,7 @@ export { type LineSink, LineSplitter } from './line-splitter.js';
 export { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log-options.js';
 export { freezeJson, MAX_JSON_DEPTH } from './lossless-json.js';
 export { makeDirectories } from './make-directories.js';
-export { killMarked, RUNTIME_MARKER } from './marked-processes.js';
+export { isGroupAlive, killMarked, RUNTIME_MARKER } from './marked-processes.js';
 export { type PackageInfo, packageInfo } from './package-info.js';
 export { type Teardown, TeardownStack } from './teardown-stack.js';
 export { headOf, piecesOf } from './text.js';

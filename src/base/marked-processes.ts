@@ -27,13 +27,17 @@ export async function killMarked(entry: string): Promise<void> {
   }
 }
 
+/** Whether a process of this group still runs; one that waits for its parent to reap it does not. Linux only. */
+export async function isGroupAlive(group: number): Promise<boolean> {
+  const states = await Promise.all((await processes()).map(stateOf));
+  return states.some((state) => state?.group === group && !state.ended);
+}
+
 async function markedProcesses(entry: string): Promise<number[]> {
-  const entries = await readdir('/proc').catch(() => []); // not mounted: nothing can be found
-  const names = entries.filter((name) => /^[0-9]+$/.test(name));
   const found = await Promise.all(
-    names.map(async (name) => {
+    (await processes()).map(async (pid) => {
       try {
-        return (await readFile(`/proc/${name}/environ`)).includes(entry) ? [Number(name)] : [];
+        return (await readFile(`/proc/${pid}/environ`)).includes(entry) ? [pid] : [];
       } catch {
         return []; // gone meanwhile, or another user's
       }
@@ -42,12 +46,23 @@ async function markedProcesses(entry: string): Promise<number[]> {
   return found.flat().filter((pid) => pid !== process.pid);
 }
 
+async function processes(): Promise<number[]> {
+  const entries = await readdir('/proc').catch(() => []); // not mounted: nothing can be found
+  return entries.filter((name) => /^[0-9]+$/.test(name)).map(Number);
+}
+
 async function hasEnded(pid: number): Promise<boolean> {
+  return (await stateOf(pid))?.ended ?? true;
+}
+
+/** Undefined when there is no such process. */
+async function stateOf(pid: number): Promise<{ readonly group: number; readonly ended: boolean } | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
-    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+    const [state = '', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { group: Number(group), ended: /^[ZX]/.test(state) };
   } catch {
-    return true;
+    return undefined;
   }
 }
 

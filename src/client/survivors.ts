@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isGroupAlive } from '../base/index.js';
 
 /** A killed process ends within milliseconds. */
 const endWaitMs = 1000;
@@ -8,6 +9,8 @@ const pollMs = 2;
 export async function killGroup(leader: number): Promise<void> {
   if (process.platform === 'win32') return;
   for (const deadline = performance.now() + endWaitMs; kill(-leader) && performance.now() < deadline; ) {
+    // The dead that nobody has reaped yet still take signals.
+    if (process.platform === 'linux' && !(await isGroupAlive(leader))) return;
     await delay(pollMs);
   }
 }

@@ -75,7 +75,8 @@ describe('a runtime whose disk', () => {
     expect(JSON.stringify(end?.data)).to.match(/"kind":"error".*ENOSPC.*"code":"STORE_FAILED"/);
     const stored = mounted.stored();
     expect(stored.length).to.be.greaterThan(10);
-    expect(runtime.stderr).to.match(new RegExp(`cannot be written from event ${stored.length} on: ENOSPC`));
+    const told = new RegExp(`cannot be written from event ${stored.length} on: ENOSPC`);
+    while (!told.test(runtime.stderr)) await runtime.change();
 
     const refused = await runtime.call('session/prompt', {
       sessionId: 's',

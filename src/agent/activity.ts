@@ -1,10 +1,15 @@
 import type { TurnEndReason } from '../protocol/index.js';
+import type { Agent } from './agent.js';
+import type { HookContext } from './hooks.js';
+import type { StepPosition } from './step-position.js';
 
-/** One turn's leave to run. Aborted at most once: the first ending stands (core §3.7). */
+/** An agent's leave to run one turn, or a job. Aborted at most once: the first ending stands (core §3.7). */
 export class Activity {
   readonly #controller = new AbortController();
   readonly #waits = new Set<() => void>();
   #ending: TurnEndReason | undefined;
+
+  constructor(readonly agent: Agent) {}
 
   /** For the model call and the tools of this turn. */
   get signal(): AbortSignal {
@@ -28,6 +33,11 @@ export class Activity {
     this.#controller.abort();
     for (const release of this.#waits) release();
     this.#waits.clear();
+  }
+
+  /** What a hook is told when it is asked at this point. */
+  context({ turn, step }: StepPosition): HookContext {
+    return { agent: this.agent, turn, step, signal: this.signal };
   }
 
   /**

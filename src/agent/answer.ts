@@ -1,4 +1,4 @@
-import type { ContentBlock, FinishReason, JsonValue, StreamChunk, TokenUsage } from '../protocol/index.js';
+import type { ContentBlock, FinishReason, JsonValue, LlmFailure, StreamChunk, TokenUsage } from '../protocol/index.js';
 
 /** One attempt's answer, put together from its chunks (core §2.6, 2.7). */
 export class Answer {
@@ -20,6 +20,21 @@ export class Answer {
 
   get replayState(): JsonValue | undefined {
     return this.#replayState;
+  }
+
+  /** Whether the stream ended in order, whatever it said. */
+  get isWhole(): boolean {
+    const kind = this.#finish?.kind;
+    return kind !== undefined && kind !== 'error' && kind !== 'aborted';
+  }
+
+  /** Why this is no answer: its stream broke, or it stopped without having said or called anything (decision 28). */
+  get failure(): LlmFailure | undefined {
+    const finish = this.#finish;
+    if (finish === undefined) return STREAM_CLOSED;
+    if (finish.kind === 'error' || finish.kind === 'aborted') return finish.failure;
+    const isEmpty = this.content.every((block) => block.type === 'reasoning');
+    return isEmpty && finish.kind !== 'max-tokens' ? EMPTY_RESPONSE : undefined;
   }
 
   /** Takes the next chunk, logged as event `seq`. */
@@ -64,3 +79,6 @@ export class Answer {
     else open.text += text;
   }
 }
+
+const STREAM_CLOSED: LlmFailure = { code: 'STREAM_CLOSED', message: 'the model stream ended without a finish' };
+const EMPTY_RESPONSE: LlmFailure = { code: 'EMPTY_RESPONSE', message: 'the model stopped without an answer' };

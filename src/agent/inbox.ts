@@ -12,6 +12,9 @@ export interface QueuedMessage {
   stored: boolean;
 }
 
+/** The order in which a cancel clears them (core §3.7). */
+const TARGETS = ['next-step', 'next-turn'] as const;
+
 /**
  * What the agent has not read yet: one list for the next turn, one for the next step (core §3.2). Every change is an
  * `agent/inbox/spliced` event, so that folding those gives the lists.
@@ -20,7 +23,19 @@ export interface QueuedMessage {
 export class Inbox {
   readonly #lists: Record<InboxTarget, QueuedMessage[]> = { 'next-turn': [], 'next-step': [] };
 
-  constructor(@inject(Session) private readonly session: Session) {}
+  /** Begins with what the log says is pending. Of that, prompts ask for a turn; what was meant for a step does not. */
+  constructor(@inject(Session) private readonly session: Session) {
+    for (const target of TARGETS) {
+      for (const message of session.pendingInbox[target]) {
+        this.#lists[target].push({ message, wakes: target === 'next-turn', stored: true });
+      }
+    }
+  }
+
+  /** Whether nothing is waiting, nor on its way in. */
+  get isEmpty(): boolean {
+    return TARGETS.every((target) => this.#lists[target].length === 0);
+  }
 
   /** Whether a claim at the start of a turn would give anything. */
   get hasClaimable(): boolean {
@@ -121,9 +136,6 @@ export class Inbox {
     throw new CodedError('DUPLICATE_MESSAGE', `message ${id} is in the inbox already`);
   }
 }
-
-/** The order in which a cancel clears them (core §3.7). */
-const TARGETS = ['next-step', 'next-turn'] as const;
 
 function indexIn(length: number, start: number): number {
   const index = integer(start);

@@ -129,7 +129,7 @@ export class LoopAgent implements Agent {
   async #drive(): Promise<void> {
     let usable: boolean;
     do {
-      this.#activity = new Activity();
+      this.#activity = new Activity(this);
       this.#tell('running');
       usable = await this.#runTurns(this.#activity);
       this.#activity = undefined;
@@ -141,7 +141,7 @@ export class LoopAgent implements Agent {
 
   /** Turns until nothing is runnable; false when the session does not take events any more. */
   async #runTurns(first: Activity): Promise<boolean> {
-    for (let activity = first; ; this.#activity = activity = new Activity()) {
+    for (let activity = first; ; this.#activity = activity = new Activity(this)) {
       try {
         const reason = activity.aborted ? activity.ending : await this.turns.run(activity);
         this.#logger.info('turn ended', { sessionId: this.id, turn: this.session.lastTurn, reason });

@@ -1,97 +1,93 @@
 import { randomUUID } from 'node:crypto';
 import { inject, injectable } from 'inversify';
-import { AdapterRegistry, LlmError, type ModelRequest, type PreparedCall } from '../model/index.js';
-import type { ContentBlock, ToolCallBlock, TurnEndReason } from '../protocol/index.js';
+import { DEFAULT_RETRY_POLICY, LlmError } from '../model/index.js';
+import type { ContentBlock, LlmFailure, ToolCallBlock, TurnEndReason } from '../protocol/index.js';
 import { Session } from '../session/index.js';
-import { ToolExecutor } from '../tool/index.js';
 import type { Activity } from './activity.js';
-import { AgentRoute } from './agent.js';
-import { Answer } from './answer.js';
-import { checkpoint } from './checkpoint.js';
-import { recordRequest } from './request-record.js';
+import { type Attempt, ModelCaller } from './model-caller.js';
+import { policyKey, StepRetries } from './retry-chain.js';
 import type { StepPosition } from './step-position.js';
 import { ToolScheduler } from './tool-scheduler.js';
+import { wait } from './wait.js';
 
-/** One step: a request to the model, and the tools that its answer calls (core §3.4). */
+/** One step: requests to the model until one is answered, and the tools that the answer calls (core §3.4). */
 @injectable()
 export class StepRunner {
   constructor(
     @inject(Session) private readonly session: Session,
-    @inject(AgentRoute) private readonly route: AgentRoute,
-    @inject(AdapterRegistry) private readonly adapters: AdapterRegistry,
-    @inject(ToolExecutor) private readonly tools: ToolExecutor,
+    @inject(ModelCaller) private readonly model: ModelCaller,
     @inject(ToolScheduler) private readonly scheduler: ToolScheduler,
   ) {}
 
   /**
-   * @returns how the turn ends, or undefined when tools ran and the model has to see their results
-   * @throws LlmError the model call failed; whatever else is thrown fails the turn, too
+   * @returns how the turn ends; undefined when tools ran and the model has to see their results, or when the activity
+   *   was aborted
+   * @throws LlmError the model call failed for good; whatever else is thrown fails the turn, too
    */
   async run(at: StepPosition, system: string | undefined, activity: Activity): Promise<TurnEndReason | undefined> {
-    const messages = this.session.messages();
-    if (this.route.provider === '' || this.route.model === '') {
-      throw new Error(`agent "${this.session.id}" has no provider/model`);
-    }
-    const call = this.adapters.prepare(this.route);
-    const { adapterDefaults, ...asked } = recordRequest(this.session, call, system, this.tools.definitions);
-    await checkpoint(this.session, activity);
-    if (activity.aborted) return undefined;
-    const request: ModelRequest = { ...asked, messages, sessionId: this.session.id, signal: activity.signal };
-    const answer = await this.#stream(call, Object.freeze(request), at, activity);
-    return this.#conclude(answer, call, at, activity);
-  }
-
-  async #stream(call: PreparedCall, request: ModelRequest, at: StepPosition, activity: Activity): Promise<Answer> {
-    const { turn, step } = at;
-    const { session } = this;
-    const answer = new Answer();
-    const batches = call.stream(request)[Symbol.asyncIterator]();
-    try {
-      while (answer.finish === undefined && !activity.aborted) {
-        const next = await activity.until(batches.next());
-        if (next === undefined || next.done === true) break;
-        for (const chunk of next.value) {
-          if (activity.aborted) break;
-          answer.add(chunk, session.append('assistant/chunk', { turn, step, chunk }).seq);
-        }
-        if (session.pressure !== undefined) await activity.until(session.pressure);
+    const retries = new StepRetries();
+    while (!activity.aborted) {
+      const attempt = await this.model.ask(at, system, activity);
+      if (attempt === undefined) return undefined;
+      const { answer } = attempt;
+      if (activity.aborted && !answer.isWhole) {
+        // No tool has run yet and none will: what can be read is kept.
+        if (answer.readable.length > 0) this.#appendMessage(attempt, answer.readable, at, true);
+        return undefined;
       }
-      return answer;
-    } finally {
-      // Not awaited: an adapter that ignores its signal must not hold the turn.
-      void Promise.resolve()
-        .then(() => batches.return?.())
-        .catch(() => undefined);
+      if (activity.aborted || answer.failure === undefined) return this.#conclude(attempt, at, activity);
+      await this.#recover(attempt, answer.failure, retries, at, activity);
     }
-  }
-
-  async #conclude(
-    answer: Answer,
-    call: PreparedCall,
-    at: StepPosition,
-    activity: Activity,
-  ): Promise<TurnEndReason | undefined> {
-    const { finish, content } = answer;
-    if (finish === undefined || finish.kind === 'error' || finish.kind === 'aborted') {
-      if (!activity.aborted) throw new LlmError(finish?.failure ?? STREAM_CLOSED);
-      if (answer.readable.length > 0) this.#appendMessage(answer, answer.readable, call, at, true);
-      return undefined;
-    }
-    this.#appendMessage(answer, content, call, at, false);
-    if (finish.kind === 'max-tokens') return { kind: 'max-tokens' };
-    const calls = content.filter((block): block is ToolCallBlock => block.type === 'tool-call');
-    if (calls.length === 0) return { kind: 'completed' };
-    await this.scheduler.run(calls, at, activity);
     return undefined;
   }
 
+  /**
+   * Waits until the request may go out again.
+   *
+   * @throws LlmError it may not: the failure stands
+   */
+  async #recover(
+    { call }: Attempt,
+    failure: LlmFailure,
+    retries: StepRetries,
+    at: StepPosition,
+    activity: Activity,
+  ): Promise<void> {
+    const { provider } = call.config;
+    const policy = call.retryPolicy ?? DEFAULT_RETRY_POLICY;
+    const chain = retries.chain(provider, policy);
+    const next = chain.next(failure);
+    if (next === undefined) throw new LlmError(failure);
+    const retry = { retryId: chain.id, ...at, retry: next.retry };
+    this.session.append('llm/retry', {
+      ...retry,
+      provider,
+      mode: policy.mode,
+      policyKey: policyKey(policy),
+      ...(next.maxRetries !== undefined && { maxRetries: next.maxRetries }),
+      delayMs: next.delayMs,
+      failure,
+    });
+    await wait(next.delayMs, activity);
+    if (!activity.aborted) this.session.append('llm/retry-started', retry);
+  }
+
+  async #conclude(attempt: Attempt, at: StepPosition, activity: Activity): Promise<TurnEndReason | undefined> {
+    const { finish, content } = attempt.answer;
+    this.#appendMessage(attempt, content, at, false);
+    if (finish?.kind === 'max-tokens') return { kind: 'max-tokens' };
+    const calls = content.filter((block): block is ToolCallBlock => block.type === 'tool-call');
+    if (calls.length === 0) return { kind: 'completed' };
+    return (await this.scheduler.run(calls, at, activity)) ? { kind: 'completed' } : undefined;
+  }
+
   #appendMessage(
-    answer: Answer,
+    { call, answer }: Attempt,
     content: readonly ContentBlock[],
-    { config: { provider, model } }: PreparedCall,
     at: StepPosition,
     interrupted: boolean,
   ): void {
+    const { provider, model } = call.config;
     const { usage, replayState, seqs } = answer;
     this.session.append(
       'assistant/message',
@@ -110,5 +106,3 @@ export class StepRunner {
     );
   }
 }
-
-const STREAM_CLOSED = { code: 'STREAM_CLOSED', message: 'the model stream ended without a finish' } as const;

@@ -7,6 +7,7 @@ import { AgentRoute } from './agent.js';
 import { failureOf } from './failure.js';
 import { Inbox } from './inbox.js';
 import { PromptSection, SystemPrompt } from './prompt.js';
+import { SessionHooks } from './session-hooks.js';
 import type { StepPosition } from './step-position.js';
 import { StepRunner } from './step-runner.js';
 
@@ -20,6 +21,7 @@ export class TurnLoop {
     @inject(Session) private readonly session: Session,
     @inject(AgentRoute) private readonly route: AgentRoute,
     @inject(Inbox) private readonly inbox: Inbox,
+    @inject(SessionHooks) private readonly hooks: SessionHooks,
     @inject(StepRunner) private readonly steps: StepRunner,
     @inject(SystemPrompt) @optional() private readonly systemPrompt: SystemPrompt | undefined,
   ) {
@@ -50,26 +52,35 @@ export class TurnLoop {
   /** Returns early when the activity is aborted, whose ending then stands. */
   async #steps(turn: number, activity: Activity): Promise<TurnEndReason> {
     let truncated = false;
+    let ended = false;
+    const reason = (): TurnEndReason => ({ kind: truncated ? 'max-tokens' : 'completed' });
     for (let step = 1; !activity.aborted; step += 1) {
+      const at = { turn, step };
       const claimed = this.inbox.claim(step === 1 ? 'next-turn' : 'next-step');
       const system = this.#assemble();
-      if (activity.aborted || (step === 1 && claimed.length === 0)) break;
-      const ends = await this.#step({ turn, step }, claimed, system, activity);
+      const decision = await this.hooks.beforeStep(claimed, at, activity);
+      if (activity.aborted) break;
+      if (decision.kind === 'reject') return { kind: 'blocked' };
+      if (decision.messages.length === 0 && (step === 1 || ended)) break;
+      const ends = await this.#step(at, decision.messages, system, activity);
       truncated ||= ends?.kind === 'max-tokens';
-      if (ends !== undefined && !this.inbox.hasNextStep) break;
+      ended = ends !== undefined;
+      if (!ended || this.inbox.hasNextStep) continue;
+      await this.hooks.turnStopping(reason(), at, activity);
+      if (!this.inbox.hasNextStep) break;
     }
-    return { kind: truncated ? 'max-tokens' : 'completed' };
+    return reason();
   }
 
   async #step(
     at: StepPosition,
-    claimed: readonly UserMessage[],
+    messages: readonly UserMessage[],
     system: string | undefined,
     activity: Activity,
   ): Promise<TurnEndReason | undefined> {
     this.session.append('step/start', at);
     try {
-      for (const message of claimed) this.session.append('user/message', message, { surfaceOp: 'append' });
+      for (const message of messages) this.session.append('user/message', message, { surfaceOp: 'append' });
       return activity.aborted ? undefined : await this.steps.run(at, system, activity);
     } finally {
       this.session.append('step/end', at);

@@ -16,8 +16,8 @@ export interface AttachmentStore {
   /**
    * Judges all images, then keeps all of them: all or nothing. An image that is stored already is not written again.
    *
-   * @throws CodedError with an admission code of core §2.5; the message names the image by its index
-   * @throws CodedError `ATTACHMENT_WRITE_FAILED`
+   * @throws ImageAdmissionError with an admission code of core §2.5; the message names the image by its index
+   * @throws CodedError `ATTACHMENT_WRITE_FAILED`, and for an image that is stored already what {@link read} throws
    */
   save(images: readonly InlineImage[]): Promise<readonly ImageAttachmentRef[]>;
   /**

@@ -1,6 +1,8 @@
 /** What `dsh --help` prints. */
 export const HELP = `Usage: dsh --profile NAME [options]
        dsh run [options] PROMPT
+       dsh models [options]
+       dsh sessions COMMAND [options]
 
 Runs a coding agent that programs drive. With --profile it serves newline-delimited
 JSON-RPC 2.0 on stdin and stdout; run is a client of it in a terminal.
@@ -15,7 +17,15 @@ dsh run PROMPT          run one prompt in a fresh runtime; - reads it from stdin
   --cwd DIRECTORY       workspace of the agent; default: the current directory
 The answer goes to stdout, progress to stderr. Exits 0 when the turn completed.
 
-Both
+dsh models              what the profile's providers serve; needs no key, calls nobody
+  --profile NAME        default: sdk
+  --prices FILE         what models cost, a YAML or JSON list; default: the profile's
+  --json                one JSON document
+
+dsh sessions COMMAND    look after stored sessions: list, show, verify, repair, compact,
+                        export, fork, delete, gc; see dsh sessions --help
+
+--profile and run
   --log-level LEVEL     diagnostics on stderr: error, warn, info, debug
                         (default: DSH_LOG_LEVEL, else warn)
   --log-format FORMAT   text or json (default: DSH_LOG_FORMAT, else text)
@@ -27,6 +37,7 @@ Environment
   DEEPSEEK_API_KEY      key of the DeepSeek API
   DEEPSEEK_BASE_URL     default: https://api.deepseek.com
   DSH_OFFLINE_SCRIPT    answers of the model "script" of provider "offline"
+  DSH_OFFLINE_REPLAY    session log that its model "replay" plays
   DSH_SYSTEM_PROMPT     replaces the persona of the system prompt
   DSH_CONTEXT_WINDOW    tokens, for models the catalog does not know; default 1000000
 `;

@@ -1,18 +1,9 @@
 import type { Writable } from 'node:stream';
-import { parseArgs } from 'node:util';
-import { CodedError, describeError, LOG_FORMATS, LOG_LEVELS, packageInfo } from '../base/index.js';
+import { describeError, LOG_FORMATS, LOG_LEVELS, packageInfo } from '../base/index.js';
 import { ProcessSignals } from '../host/process-signals.js';
 import { HELP } from './help.js';
 import type { Diagnostics } from './run.js';
-
-/** What was typed makes no sense; the message says what and ends the process with 1. */
-class UsageError extends CodedError {
-  override readonly name = 'UsageError';
-
-  constructor(message: string) {
-    super('USAGE', `${message}\nTry dsh --help.`);
-  }
-}
+import { parse, print, requireText, UsageError } from './usage.js';
 
 const LAUNCHER_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
@@ -34,17 +25,42 @@ const RUN_OPTIONS = {
   cwd: { type: 'string' },
 } as const;
 
+const MODELS_OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  json: { type: 'boolean', default: false },
+  profile: { type: 'string', default: 'sdk' },
+  prices: { type: 'string' },
+} as const;
+
+interface Command {
+  readonly run: (argv: readonly string[], stdout: Writable) => Promise<number>;
+  /** What prints its help. */
+  readonly help: string;
+  /** Exit code of a usage error. */
+  readonly usageCode: number;
+}
+const LAUNCH: Command = { run: launch, help: 'dsh --help', usageCode: 1 };
+const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map([
+  ['run', { run, help: 'dsh --help', usageCode: 1 }],
+  ['models', { run: models, help: 'dsh --help', usageCode: 1 }],
+  // 1 says that a log has a problem.
+  ['sessions', { run: sessions, help: 'dsh sessions --help', usageCode: 2 }],
+]);
+
 /**
  * `dsh`: what it prints for people or pipes goes to `stdout`, errors to stderr. Exits 0 after help, version and a dump,
- * 1 on a usage error or a failed boot (runtime §1.1, 1.2).
+ * 1 on a usage error or a failed boot (runtime §1.1, 1.2); `dsh sessions` as its help says.
  */
 export async function main(argv: readonly string[], stdout: Writable): Promise<void> {
+  const named = COMMANDS.get(argv[0]);
+  const command = named ?? LAUNCH;
   let code: number;
   try {
-    code = argv[0] === 'run' ? await run(argv.slice(1), stdout) : await launch(argv, stdout);
+    code = await command.run(named === undefined ? argv : argv.slice(1), stdout);
   } catch (thrown) {
-    process.stderr.write(`dsh: ${describeError(thrown)}\n`);
-    code = 1;
+    const isUsage = thrown instanceof UsageError;
+    process.stderr.write(`dsh: ${describeError(thrown)}\n${isUsage ? `Try ${command.help}.\n` : ''}`);
+    code = isUsage ? command.usageCode : 1;
   }
   // What was printed leaves first.
   stdout.write('', () => process.exit(code));
@@ -87,14 +103,20 @@ async function run(argv: readonly string[], stdout: Writable): Promise<number> {
   return runPrompt(prompt, { profile, ...route, ...(cwd !== undefined && { cwd }), diagnostics }, stdout);
 }
 
-const parse: typeof parseArgs = (config) => {
-  try {
-    return parseArgs(config);
-  } catch (thrown) {
-    // Node goes on with advice that does not fit here.
-    throw new UsageError(describeError(thrown).replace(/\. To specify a positional argument.*/s, ''));
-  }
-};
+async function models(argv: readonly string[], stdout: Writable): Promise<number> {
+  const { values, positionals } = parse({ args: [...argv], options: MODELS_OPTIONS, allowPositionals: true });
+  const { help, profile, prices, json } = values;
+  if (help === true) return print(stdout, HELP);
+  requireText(values, ['profile', 'prices']);
+  if (positionals.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(positionals[0])}`);
+  const { listModels } = await import('./models.js');
+  return listModels({ profile, prices, json }, stdout);
+}
+
+async function sessions(argv: readonly string[], stdout: Writable): Promise<number> {
+  const commands = await import('./sessions/sessions.js');
+  return commands.sessions(argv, stdout);
+}
 
 function diagnosticsOf(values: { readonly 'log-level'?: string; readonly 'log-format'?: string }): Diagnostics {
   const { DSH_LOG_LEVEL, DSH_LOG_FORMAT } = process.env;
@@ -102,11 +124,6 @@ function diagnosticsOf(values: { readonly 'log-level'?: string; readonly 'log-fo
     logLevel: oneOf(LOG_LEVELS, { '--log-level': values['log-level'], DSH_LOG_LEVEL }) ?? 'warn',
     logFormat: oneOf(LOG_FORMATS, { '--log-format': values['log-format'], DSH_LOG_FORMAT }) ?? 'text',
   };
-}
-
-function requireText(values: Readonly<Record<string, unknown>>, names: readonly string[]): void {
-  const blank = names.find((name) => typeof values[name] === 'string' && (values[name] as string).trim() === '');
-  if (blank !== undefined) throw new UsageError(`--${blank} must not be empty`);
 }
 
 /** The first of `sources` that says something, by name. */
@@ -117,9 +134,4 @@ function oneOf<T extends string>(choices: readonly T[], sources: Record<string, 
   if (choice === undefined)
     throw new UsageError(`${name} must be one of ${choices.join(', ')}, not ${JSON.stringify(value)}`);
   return choice;
-}
-
-function print(stdout: Writable, text: string): number {
-  stdout.write(text);
-  return 0;
 }

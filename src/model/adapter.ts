@@ -31,6 +31,8 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools?: readonly ToolDefinition[];
   readonly sessionId: string;
+  /** Workspace of the session, absolute; absent when it has none. */
+  readonly cwd?: string;
   readonly signal: AbortSignal;
 }
 

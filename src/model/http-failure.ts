@@ -1,3 +1,5 @@
+import type { LlmFailure } from '../protocol/index.js';
+
 /** What a provider's error body says of itself. */
 export interface ProviderError {
   readonly code?: string;
@@ -20,15 +22,14 @@ export function codeOfHttpStatus(status: number, error: ProviderError = {}): str
 }
 
 /**
- * The failure code of an error that a provider reports under status 200, in a stream or in place of one: that of the
- * status which the error names or its words stand for, else of the status `otherwise`.
+ * The facts of an error that a provider reports under status 200, in a stream or in place of one. `status` is the one
+ * that the error names or its words stand for; without any, the code is that of the status `otherwise`.
  */
-export function codeOfReportedError(error: ProviderError, otherwise: number): string {
-  const status = Number(error.code);
-  if (status >= 400 && status < 600) return codeOfHttpStatus(status, error);
+export function factsOfReportedError(error: ProviderError, otherwise: number): Pick<LlmFailure, 'code' | 'status'> {
+  const named = Number(error.code);
   const words = wordsOf(error);
-  const worded = WORDED_STATUSES.find(([pattern]) => pattern.test(words))?.[1];
-  return codeOfHttpStatus(worded ?? otherwise, error);
+  const status = named >= 400 && named < 600 ? named : WORDED_STATUSES.find(([pattern]) => pattern.test(words))?.[1];
+  return { code: codeOfHttpStatus(status ?? otherwise, error), ...(status !== undefined && { status }) };
 }
 
 /** One searchable line a field: `insufficient_quota` reads as `insufficient quota`. */

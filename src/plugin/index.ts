@@ -1,4 +1,18 @@
-export { Agent, AgentRegistry, PromptSection } from '../agent/index.js';
+export {
+  AfterToolCall,
+  Agent,
+  AgentRegistry,
+  BeforeStep,
+  BeforeToolCall,
+  type HookContext,
+  PromptSection,
+  RequestMiddleware,
+  type StepDecision,
+  type ToolCallDecision,
+  type ToolCallReview,
+  TurnStopping,
+} from '../agent/index.js';
+export { AttachmentStore, ImageAdmissionError, type InlineImage } from '../attachment/index.js';
 export {
   CurrentScope,
   contributionPoint,

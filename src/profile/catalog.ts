@@ -1,9 +1,11 @@
 import { agentModule } from '../agent/agent.module.js';
 import { agentLoopModule } from '../agent/agent-loop.module.js';
+import { attachmentModule } from '../attachment/attachment.module.js';
 import type { ModuleDefinition } from '../kernel/index.js';
 import { deepseekModule } from '../model/deepseek/deepseek.module.js';
 import { modelModule } from '../model/model.module.js';
 import { offlineModule } from '../model/offline/offline.module.js';
+import { openAiCompatibleModule } from '../model/openai-compatible/openai-compatible.module.js';
 import { rpcModule } from '../rpc/rpc.module.js';
 import { systemPromptModule } from '../services/system-prompt/system-prompt.module.js';
 import { memorySessionModule } from '../session/memory-session.module.js';
@@ -18,11 +20,13 @@ const SHIPPED: readonly ModuleDefinition[] = [
   rpcModule,
   modelModule,
   deepseekModule,
+  openAiCompatibleModule,
   offlineModule,
   sessionModule,
   sessionTitleModule,
   sessionPersistenceModule,
   memorySessionModule,
+  attachmentModule,
   agentModule,
   agentLoopModule,
   toolModule,

@@ -9,7 +9,10 @@ export const MAX_BLOCKS = 1_000;
 export const MAX_BLOCK_DEPTH = 100;
 const MODEL_ONLY = new Set(['tool-call', 'tool-result', 'reasoning']);
 
-/** What a client may put into a prompt (decision 5): 1–1,000 plain objects with a string `type`, at most 100 deep. */
+/**
+ * What a client may put into a prompt (decision 5): 1–1,000 plain objects with a string `type`, at most 100 deep. Of
+ * an image only `data` and `mimeType` count; what they hold is for the attachment store to judge.
+ */
 export function judgeContentBlocks(value: unknown, path: string): ParamsViolation[] {
   if (!Array.isArray(value)) return [violation(path, 'isArray', `${path} must be an array of content blocks`)];
   if (value.length < 1 || value.length > MAX_BLOCKS) {
@@ -22,7 +25,7 @@ function judgeBlock(block: unknown, path: string): ParamsViolation[] {
   if (typeof block !== 'object' || block === null || Array.isArray(block)) {
     return [violation(path, 'isPlainObject', `${path} must be an object`)];
   }
-  const { type, text } = block as { type?: unknown; text?: unknown };
+  const { type, text, data, mimeType } = block as Readonly<Record<string, unknown>>;
   if (typeof type !== 'string') return [violation(`${path}.type`, 'isString', `${path}.type must be a string`)];
   if (type === 'text' && typeof text !== 'string') {
     return [violation(`${path}.text`, 'isString', `${path}.text must be a string`)];
@@ -31,7 +34,11 @@ function judgeBlock(block: unknown, path: string): ParamsViolation[] {
     return [violation(`${path}.type`, 'isPromptBlock', `${path}: a prompt must not carry a ${type} block`)];
   }
   if (type === 'image') {
-    return [violation(path, 'attachmentStore', 'SDK image prompt requires an attachment store')];
+    const members = Object.entries({ data, mimeType }).filter(([, value]) => typeof value !== 'string');
+    return members.map(([member]) => {
+      const message = `${path}.${member} must be a string: a prompt carries its images inline, as {type, data, mimeType}`;
+      return violation(`${path}.${member}`, 'isString', message);
+    });
   }
   if (isDeeperThan(block, MAX_BLOCK_DEPTH)) {
     return [violation(path, 'maxDepth', `${path} must not be nested deeper than ${MAX_BLOCK_DEPTH} levels`)];

@@ -1,7 +1,8 @@
 import { inject, injectable, multiInject, optional } from 'inversify';
-import { CodedError } from '../base/index.js';
+import { CodedError, errorCode } from '../base/index.js';
 import { serviceId } from '../kernel/index.js';
-import { type JsonObject, JsonRpcResponseError } from '../protocol/index.js';
+import { type JsonObject, JsonRpcResponseError, RpcErrorCode } from '../protocol/index.js';
+import type { LeaseHolder } from '../session/index.js';
 import { MethodHandler } from './method-handler.js';
 import { ParamsGuard } from './params-guard.js';
 import { ServerState } from './server-state.js';
@@ -43,6 +44,31 @@ export class JsonRpcDispatcher implements Dispatcher {
     }
     const judged = this.guard.judge(handler.params, params);
     while (this.state.settled !== undefined) await this.state.settled;
-    return handler.handle(judged);
+    try {
+      return await handler.handle(judged);
+    } catch (thrown) {
+      throw withFacts(thrown);
+    }
   }
+}
+
+/** What keeps a session from being used; a client can act on them. */
+const SESSION_CODES: ReadonlySet<string> = new Set([
+  'LEASE_LOST',
+  'SESSION_CORRUPT',
+  'SESSION_DAMAGED',
+  'SESSION_FORMAT_UNSUPPORTED',
+  'SESSION_LEASED',
+  'STORE_FAILED',
+]);
+
+/** Such a failure is told with its code, and where another runtime has the session, with its holder. */
+function withFacts(thrown: unknown): unknown {
+  const code = errorCode(thrown);
+  if (code === undefined || !SESSION_CODES.has(code)) return thrown;
+  const { message, holder } = thrown as Error & { readonly holder?: LeaseHolder };
+  return new JsonRpcResponseError(message, RpcErrorCode.internal, {
+    code,
+    ...(holder !== undefined && { holder: { ...holder } }),
+  });
 }

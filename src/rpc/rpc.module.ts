@@ -10,6 +10,7 @@ import { SessionPromptHandler } from './methods/session-prompt.js';
 import { ShutdownHandler } from './methods/shutdown.js';
 import { NotificationProjection } from './notification-projection.js';
 import { ClassValidatorParamsGuard, ParamsGuard } from './params-guard.js';
+import { PromptImages } from './prompt-images.js';
 import { HarnessSdkJsonRpcServer } from './sdk-server.js';
 import { ServerState } from './server-state.js';
 import { openServerTransport, SdkServerConfig } from './server-transport.js';
@@ -17,7 +18,8 @@ import { openServerTransport, SdkServerConfig } from './server-transport.js';
 /**
  * The wire protocol 1. Provides `Dispatcher`, `ParamsGuard`, `ServerTransport`. Contributes the handlers of
  * `initialize`, `session/prompt`, `shutdown`, a `NotificationListener`, and the server as a `Startable`. Consumes
- * `RpcChannel`, `RuntimeControl`, `SessionStore`, `AgentRegistry`, `AdapterRegistry`, and every `MethodHandler`.
+ * `RpcChannel`, `RuntimeControl`, `SessionStore`, `AgentRegistry`, `AdapterRegistry`, every `MethodHandler`,
+ * and, where there is one, the `AttachmentStore`.
  */
 export const rpcModule = defineModule({
   name: 'sdk-jsonrpc-server',
@@ -32,6 +34,7 @@ export const rpcModule = defineModule({
         )
         .inSingletonScope();
       bind(ServerState).toSelf();
+      bind(PromptImages).toSelf();
       bind(ParamsGuard).to(ClassValidatorParamsGuard);
       bind(Dispatcher).to(JsonRpcDispatcher);
       bind(MethodHandler).to(InitializeHandler);

@@ -43,6 +43,22 @@ export class StoreFailedError extends CodedError {
   }
 }
 
+/** Another writer has taken the session over: from `firstLostSeq` on nothing was stored, nor will be (decision 39). */
+export class SessionLostError extends CodedError {
+  override readonly name = 'SessionLostError';
+
+  readonly firstLostSeq: number;
+
+  constructor(sessionId: string, firstLostSeq: number, cause: unknown) {
+    super(
+      'LEASE_LOST',
+      `session ${JSON.stringify(sessionId)} was taken over by another runtime; nothing from event ${firstLostSeq} on is stored: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
+    this.firstLostSeq = firstLostSeq;
+  }
+}
+
 /** `INVALID_EVENT`: what an append is refused with; `problem` names the offending path (core §2.1). */
 export function invalidEvent(problem: string): CodedError {
   return new CodedError('INVALID_EVENT', `invalid event: ${problem}`);

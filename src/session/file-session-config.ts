@@ -1,4 +1,5 @@
-import { IsIn, IsNotEmpty, IsString } from 'class-validator';
+import { IsBoolean, IsIn, IsNotEmpty, IsString, ValidateBy } from 'class-validator';
+import { canWriteZstd, LOG_FORMS, type LogForm, ZSTD_NEEDS_NODE } from './log-compression.js';
 import type { Durability } from './repository.js';
 
 /** Config of the JSONL logs' row. */
@@ -12,7 +13,22 @@ export class FileSessionConfig {
   @IsIn(['kernel', 'disk'])
   readonly durability: Durability = 'kernel';
 
-  /** Plain lines are the only form that is written. */
-  @IsIn(['none'])
-  readonly compression: 'none' = 'none';
+  /** What closed sessions are compressed with; live ones are plain, and every form is read. */
+  @IsIn(LOG_FORMS)
+  @IsWritable()
+  readonly compression: LogForm = 'none';
+
+  /** Whether runs of chunks become rows when their session is closed: a tenth of the size. */
+  @IsBoolean()
+  readonly packChunks: boolean = true;
+}
+
+function IsWritable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isWritable',
+    validator: {
+      validate: (value) => value !== 'zstd' || canWriteZstd(),
+      defaultMessage: () => ZSTD_NEEDS_NODE,
+    },
+  });
 }

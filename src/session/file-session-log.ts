@@ -1,17 +1,66 @@
-import { closeSync, ftruncateSync } from 'node:fs';
+import { closeSync, existsSync, ftruncateSync } from 'node:fs';
 import type { Logger } from '../logging/index.js';
+import { compactSessionFile } from './compact-session-file.js';
+import { SessionStoredError } from './errors.js';
+import { LOG_FORMS, type LogForm } from './log-compression.js';
 import type { Durability, EncodedEvent, SessionHeader, SessionLog } from './repository.js';
-import { createSessionFile, syncDirectory, syncFile, undone, writeLines } from './session-file.js';
+import {
+  createSessionFile,
+  makeSessionDirectory,
+  syncDirectory,
+  syncFile,
+  undone,
+  writeLines,
+} from './session-file.js';
+import type { SessionLease, SessionLeases } from './session-lease.js';
+import type { SessionPlace } from './session-place.js';
 import { requireContiguous } from './stored-log.js';
 
 /** A write reaches the disk within this time, in ms; a fixed window, not extended by later writes. */
 const SYNC_DELAY_MS = 200;
+/** Shorter runs of chunks cannot be packed. */
+const PACKABLE_RUN = 3;
+/** Events are stringified with their type first. */
+const TYPE_AT = '{"type":"'.length;
 
-/** One `session.jsonl` (core §4.5). Nothing is on disk before the first append; then one open descriptor. */
+/** What all logs of one repository have in common. */
+export interface FileSessionLogContext {
+  /** Of all sessions. */
+  readonly root: string;
+  readonly durability: Durability;
+  /** What becomes of closed turns when a log is closed (decision 38). */
+  readonly packChunks: boolean;
+  readonly compression: LogForm;
+  readonly leases: SessionLeases;
+  readonly logger: Logger;
+}
+
+/** A stored log that was opened for appending, under its lease. */
+export interface OpenedSessionFile {
+  readonly fd: number;
+  readonly lease: SessionLease;
+  readonly nextSeq: number;
+  readonly headerBytes: number;
+  readonly bytes: number;
+  /** The last closed turn ends here. */
+  readonly closedBytes: number;
+}
+
+/**
+ * The `session.jsonl` of a live session (core §4.5): plain lines, one open descriptor. That of a new session begins to
+ * exist, as does its lease, with the first append.
+ */
 export class FileSessionLog implements SessionLog {
+  readonly location: string;
+  readonly durability: Durability;
   #fd: number | undefined;
+  #lease: SessionLease | undefined;
+  #headerBytes = 0;
   #bytes = 0;
+  #closedBytes = 0;
   #nextSeq = 0;
+  /** Chunks in a row at the end, as long as there are too few to be packed. */
+  #run = 0;
   /** A rollback failed: bytes of a refused batch stand behind {@link #bytes}. */
   #torn = false;
   #unsynced = false;
@@ -19,28 +68,52 @@ export class FileSessionLog implements SessionLog {
   #timer: NodeJS.Timeout | undefined;
   /** One sync after the other. It stays rejected: nobody can vouch for what was written before a failed fsync. */
   #synced: Promise<void> = Promise.resolve();
+  /** Set when the session is somebody else's: nothing may be written any more. */
+  #lost: unknown;
   #closing: Promise<void> | undefined;
 
+  /** @param opened of a session that is continued; absent: it is new */
   constructor(
-    readonly location: string,
-    readonly durability: Durability,
-    private readonly root: string,
+    private readonly place: SessionPlace,
     private readonly header: SessionHeader,
-    private readonly logger: Logger,
-  ) {}
+    private readonly context: FileSessionLogContext,
+    opened?: OpenedSessionFile,
+  ) {
+    this.location = place.path;
+    this.durability = context.durability;
+    if (opened === undefined) return;
+    this.#fd = opened.fd;
+    this.#lease = opened.lease;
+    this.#nextSeq = opened.nextSeq;
+    this.#headerBytes = opened.headerBytes;
+    this.#bytes = opened.bytes;
+    this.#closedBytes = opened.closedBytes;
+    // What a crash kept from being packed, or cut off, is there to be packed and synced.
+    this.#run = PACKABLE_RUN;
+    this.#unsynced = true;
+    this.#unsyncedDirectories = [place.directory];
+  }
 
   append(batch: readonly EncodedEvent[]): void {
     if (this.#closing !== undefined) throw new Error(`${this.location} is closed`);
+    if (this.#lost !== undefined) throw this.#lost;
     requireContiguous(batch, this.#nextSeq);
     if (batch.length === 0) return;
     if (this.#fd === undefined) this.#create(batch);
     else this.#extend(this.#fd, batch);
-    this.#nextSeq += batch.length;
+    this.#note(batch);
     this.#unsynced = true;
     this.#timer ??= setTimeout(() => void this.sync().catch(() => undefined), SYNC_DELAY_MS).unref();
   }
 
-  assertHeld(): void {}
+  assertHeld(): void {
+    try {
+      this.#lease?.assertHeld();
+    } catch (thrown) {
+      this.#lost = thrown;
+      throw thrown;
+    }
+  }
 
   sync(): Promise<void> {
     clearTimeout(this.#timer);
@@ -49,19 +122,47 @@ export class FileSessionLog implements SessionLog {
     return this.#synced;
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.sync().finally(() => {
-      if (this.#fd !== undefined) closeSync(this.#fd);
-    });
+  close({ asIs = false }: { readonly asIs?: boolean } = {}): Promise<void> {
+    this.#closing ??= this.#close(asIs);
     return this.#closing;
   }
 
+  async #close(asIs: boolean): Promise<void> {
+    try {
+      if (this.#fd !== undefined && this.#torn && this.#lost === undefined) this.#rollBack(this.#fd);
+      await this.sync();
+      if (!asIs) await this.#compact();
+    } finally {
+      if (this.#fd !== undefined) closeSync(this.#fd);
+      this.#lease?.release();
+    }
+  }
+
   #create(batch: readonly EncodedEvent[]): void {
-    const lines = [JSON.stringify(this.header), ...linesOf(batch)];
-    const { fd, bytes, directories } = createSessionFile(this.header.id, this.location, this.root, lines);
-    this.#fd = fd;
-    this.#bytes = bytes;
-    this.#unsyncedDirectories = directories;
+    const { id } = this.header;
+    const { root, leases } = this.context;
+    const directories = makeSessionDirectory(this.place.directory, root);
+    if (this.#unsyncedDirectories.length === 0) this.#unsyncedDirectories = directories;
+    this.#requireNew();
+    const lease = leases.take(this.place.leasePath, id);
+    try {
+      // A log may have come and been compressed before the lease was ours.
+      this.#requireNew();
+      const header = JSON.stringify(this.header);
+      const { fd, bytes } = createSessionFile(id, this.location, [header, ...linesOf(batch)]);
+      this.#fd = fd;
+      this.#bytes = bytes;
+      this.#headerBytes = Buffer.byteLength(header) + 1;
+      this.#lease = lease;
+    } catch (thrown) {
+      lease.release();
+      throw thrown;
+    }
+  }
+
+  #requireNew(): void {
+    if (LOG_FORMS.some((form) => existsSync(this.place.fileOf(form).path)))
+      throw new SessionStoredError(this.header.id);
   }
 
   #extend(fd: number, batch: readonly EncodedEvent[]): void {
@@ -79,6 +180,18 @@ export class FileSessionLog implements SessionLog {
     this.#torn = false;
   }
 
+  /** Remembers what closing the log will have to know. */
+  #note(batch: readonly EncodedEvent[]): void {
+    this.#nextSeq += batch.length;
+    for (const { json } of batch) {
+      if (this.#run < PACKABLE_RUN) this.#run = json.startsWith('assistant/chunk"', TYPE_AT) ? this.#run + 1 : 0;
+    }
+    const end = batch.findLastIndex(({ json }) => json.startsWith('turn/end"', TYPE_AT));
+    if (end < 0) return;
+    const after = batch.slice(end + 1).reduce((bytes, { json }) => bytes + Buffer.byteLength(json) + 1, 0);
+    this.#closedBytes = this.#bytes - after;
+  }
+
   async #syncNow(): Promise<void> {
     const fd = this.#fd;
     if (fd === undefined || !this.#unsynced) return;
@@ -89,8 +202,27 @@ export class FileSessionLog implements SessionLog {
       await syncFile(fd);
       for (const directory of directories) await syncDirectory(directory);
     } catch (error) {
-      this.logger.error('session log could not be synced', { sessionId: this.header.id, file: this.location, error });
+      const { logger } = this.context;
+      logger.error('session log could not be synced', { sessionId: this.header.id, file: this.location, error });
       throw error;
+    }
+  }
+
+  /** The log is whole as it is: that it could not be made smaller is not worth a failure. */
+  async #compact(): Promise<void> {
+    const { packChunks, compression, logger } = this.context;
+    const isPacked = packChunks && this.#run >= PACKABLE_RUN && this.#closedBytes > 0;
+    if (this.#fd === undefined || this.#lost !== undefined || (!isPacked && compression === 'none')) return;
+    try {
+      this.assertHeld();
+      const extent = {
+        headerBytes: this.#headerBytes,
+        bytes: this.#bytes,
+        packedBytes: isPacked ? this.#closedBytes : 0,
+      };
+      await compactSessionFile(this.place, this.place.fileOf('none'), compression, extent, () => this.assertHeld());
+    } catch (error) {
+      logger.warn('session log could not be compacted', { sessionId: this.header.id, file: this.location, error });
     }
   }
 }

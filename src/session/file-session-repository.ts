@@ -1,12 +1,10 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import { inject, injectable } from 'inversify';
-import { CodedError, errorCode, toError } from '../base/index.js';
+import { errorCode } from '../base/index.js';
 import type { Startable } from '../kernel/index.js';
 import { Logger } from '../logging/index.js';
-import { SessionStoredError } from './errors.js';
+import { SessionLeasedError, SessionStoredError } from './errors.js';
 import { FileSessionConfig } from './file-session-config.js';
-import { FileSessionLog } from './file-session-log.js';
+import { FileSessionLog, type FileSessionLogContext } from './file-session-log.js';
 import type {
   EventVisitor,
   LogReading,
@@ -15,100 +13,90 @@ import type {
   SessionLog,
   SessionRepository,
 } from './repository.js';
-import { readSessionFile, readSessionFileHeader } from './session-file-reader.js';
-import { projectDirectoryName, sessionDirectoryName } from './session-path.js';
-import { corrupt, sessionNotFound, unsupported } from './stored-log.js';
+import { resumeSessionFile } from './resume-session-file.js';
+import { currentFile, readSessionFile, readSessionFileHeader } from './session-file-reader.js';
+import { type SessionLease, SessionLeases } from './session-lease.js';
+import { type SessionPlace, type StoredLogFile, storeFailed } from './session-place.js';
+import { SessionRoot } from './session-root.js';
+import { sessionNotFound } from './stored-log.js';
 
-const LOG_FILE = 'session.jsonl';
-const COMPRESSED_LOG_FILE = 'session.jsonl.zstd';
+/** A session that is closed or resumed meanwhile changes its form: the next look finds it. */
+const LOOKS = 10;
 
-/** One JSONL file a session, `<root>/<project>/<session>/session.jsonl` (core §4.1, format 0, plain event lines). */
+/** One JSONL file a session, `<root>/<project>/<session>/session.jsonl` (core §4.1, format 0), compressed at rest. */
 @injectable()
 export class FileSessionRepository implements SessionRepository, Startable {
   readonly name = 'session logs';
-  readonly #root: string;
-  readonly #logger: Logger;
+  readonly #root: SessionRoot;
+  readonly #context: FileSessionLogContext;
 
-  constructor(
-    @inject(FileSessionConfig) private readonly config: FileSessionConfig,
-    @inject(Logger) logger: Logger,
-  ) {
-    this.#root = resolve(config.root);
-    this.#logger = logger.child('session-logs');
+  constructor(@inject(FileSessionConfig) config: FileSessionConfig, @inject(Logger) parent: Logger) {
+    const logger = parent.child('session-logs');
+    const { durability, packChunks, compression } = config;
+    this.#root = new SessionRoot(config.root);
+    const leases = new SessionLeases(logger);
+    this.#context = { root: this.#root.path, durability, packChunks, compression, leases, logger };
   }
 
   /** @throws CodedError `STORE_FAILED` the root exists and cannot be used */
   async start(): Promise<void> {
-    await this.#projects();
+    await this.#root.projects();
   }
 
   async create(header: SessionHeader): Promise<SessionLog> {
-    const { id, cwd } = header;
-    if ((await this.#locate(id)).length > 0) throw new SessionStoredError(id);
-    const path = join(this.#root, projectDirectoryName(cwd), sessionDirectoryName(id), LOG_FILE);
-    return new FileSessionLog(path, this.config.durability, this.#root, header, this.#logger);
+    const stored = await this.#root.findAll(header.id);
+    if (stored.length > 0) throw new SessionStoredError(header.id);
+    return new FileSessionLog(this.#root.placeFor(header), header, this.#context);
   }
 
-  async find(sessionId: string): Promise<SessionHeader | undefined> {
-    const path = await this.#locateOne(sessionId);
-    return path === undefined ? undefined : readSessionFileHeader(path, sessionId);
+  async resume(sessionId: string, visit: EventVisitor): Promise<ResumedLog> {
+    const place = await this.#root.find(sessionId);
+    if (place === undefined) throw sessionNotFound(sessionId);
+    const lease = this.#take(place, sessionId);
+    try {
+      const { reading, opened } = await resumeSessionFile(place, sessionId, lease, visit);
+      const { header, eventCount, condition } = reading;
+      return {
+        log: new FileSessionLog(place, header, this.#context, opened),
+        reading: { header, eventCount, condition },
+      };
+    } catch (thrown) {
+      lease.release();
+      throw thrown;
+    }
   }
 
-  async resume(sessionId: string): Promise<ResumedLog> {
-    throw new SessionStoredError(sessionId);
+  find(sessionId: string): Promise<SessionHeader | undefined> {
+    return this.#look(sessionId, (file) => readSessionFileHeader(file, sessionId));
   }
 
   async read(sessionId: string, visit: EventVisitor): Promise<LogReading> {
-    const path = await this.#locateOne(sessionId);
-    if (path === undefined) throw sessionNotFound(sessionId);
-    return readSessionFile(path, sessionId, visit);
+    const reading = await this.#look(sessionId, (file) => readSessionFile(file, { id: sessionId, visit }));
+    if (reading === undefined) throw sessionNotFound(sessionId);
+    const { header, eventCount, condition } = reading;
+    return { header, eventCount, condition };
   }
 
-  async #locateOne(id: string): Promise<string | undefined> {
-    const [path, second] = await this.#locate(id);
-    if (path === undefined) return undefined;
-    if (second !== undefined) {
-      throw corrupt(path, `session ${JSON.stringify(id)} is stored a second time, in ${second}`);
-    }
-    if (path.endsWith(COMPRESSED_LOG_FILE)) throw unsupported(path, 'compressed logs cannot be read yet');
-    return path;
-  }
-
-  /** Every file that holds the session, whichever workspace it was made in. */
-  async #locate(id: string): Promise<string[]> {
-    const name = sessionDirectoryName(id);
-    const found = await Promise.all((await this.#projects()).map((project) => logsIn(join(project, name))));
-    return found.flat();
-  }
-
-  /** Directories of the root; none while there is no root. */
-  async #projects(): Promise<string[]> {
+  #take(place: SessionPlace, sessionId: string): SessionLease {
     try {
-      const entries = await readdir(this.#root, { withFileTypes: true });
-      return entries.flatMap((entry) => (entry.isFile() ? [] : join(this.#root, entry.name)));
+      return this.#context.leases.take(place.leasePath, sessionId);
     } catch (thrown) {
-      const code = errorCode(thrown);
-      if (code === 'ENOENT') return [];
-      const problem = code === 'ENOTDIR' ? 'is not a directory' : `cannot be read: ${toError(thrown).message}`;
-      throw new CodedError('STORE_FAILED', `session root ${this.#root} ${problem}`, { cause: thrown });
+      if (thrown instanceof SessionLeasedError) throw thrown;
+      throw storeFailed(`session ${JSON.stringify(sessionId)} cannot be leased`, thrown);
     }
   }
-}
 
-async function logsIn(directory: string): Promise<string[]> {
-  if (!(await exists(directory))) return [];
-  const paths = [join(directory, LOG_FILE), join(directory, COMPRESSED_LOG_FILE)];
-  const found = await Promise.all(paths.map(exists));
-  return paths.filter((_, index) => found[index]);
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (thrown) {
-    const code = errorCode(thrown);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
-    throw new CodedError('STORE_FAILED', `${path} cannot be looked at: ${toError(thrown).message}`, { cause: thrown });
+  async #look<T>(id: string, read: (file: StoredLogFile) => Promise<T>): Promise<T | undefined> {
+    for (let look = 1; ; look += 1) {
+      const place = await this.#root.find(id);
+      const file = place && (await currentFile(place));
+      if (file === undefined) return undefined;
+      try {
+        return await read(file);
+      } catch (thrown) {
+        const isGone = errorCode((thrown as Error).cause) === 'ENOENT';
+        if (!isGone || look === LOOKS) throw thrown;
+      }
+    }
   }
 }

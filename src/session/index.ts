@@ -1,5 +1,17 @@
-export { SessionLeasedError, SessionStoredError, StoreFailedError } from './errors.js';
+export { SessionLeasedError, SessionLostError, SessionStoredError, StoreFailedError } from './errors.js';
+export {
+  type CompactReport,
+  FileSessionArchive,
+  type GcOptions,
+  type SessionEntry,
+  type SessionReport,
+  type SessionTarget,
+} from './file-session-archive.js';
+export type { ForkedSession, ForkOptions } from './fork-session-file.js';
+export { LOG_FORMS, type LogForm } from './log-compression.js';
 export { NotificationListener, Notifications } from './notifications.js';
+export { readSessionLog } from './read-session-log.js';
+export type { RepairOptions, RepairReport } from './repair-session-file.js';
 export {
   type Durability,
   type EncodedEvent,

@@ -3,10 +3,12 @@ import { CodedError } from '../base/index.js';
 import { CurrentScope, type Scope } from '../kernel/index.js';
 import { Logger } from '../logging/index.js';
 import { sessionIdProblem } from '../protocol/index.js';
+import { ClosingTurns } from './closing-turns.js';
 import { LiveSession } from './live-session.js';
 import { LogWriter, type WriteScheduler } from './log-writer.js';
 import { Notifications } from './notifications.js';
-import { type SessionHeader, SessionRepository } from './repository.js';
+import { type OpenLog, openLog } from './open-log.js';
+import { SessionRepository } from './repository.js';
 import type { Session, SessionInit, SessionStore } from './session.js';
 
 /**
@@ -21,6 +23,7 @@ export class LiveSessionStore implements SessionStore {
   #owing = new Set<LogWriter>();
   readonly #unsettled = new Set<Promise<void>>();
   #scheduled = false;
+  readonly #closings = new ClosingTurns();
   readonly #scheduler: WriteScheduler;
   readonly #logger: Logger;
 
@@ -34,6 +37,7 @@ export class LiveSessionStore implements SessionStore {
     this.#scheduler = {
       pending: (writer) => this.#schedule(writer),
       writing: (done) => this.#watch(done),
+      closing: (close) => this.#closings.run(close),
     };
     scope.defer('sessions', () => this.#closeAll());
   }
@@ -67,20 +71,24 @@ export class LiveSessionStore implements SessionStore {
     if (this.#unsettled.size > 0) return Promise.all(this.#unsettled).then(() => undefined);
   }
 
-  async #open({ id, cwd }: SessionInit): Promise<Session> {
-    const header: SessionHeader = Object.freeze({
-      type: 'session',
-      version: 0,
-      id,
-      createdAt: Date.now(),
-      cwd,
-      delegationDepth: 0,
-    });
-    const log = await this.repository.create(header);
-    const writer = new LogWriter(id, log, this.#scheduler, this.#logger);
-    const session = new LiveSession(header, writer, this.notifications, this.#logger, () => this.#live.delete(id));
-    this.#live.set(id, session);
+  async #open(init: SessionInit): Promise<Session> {
+    const session = this.#sessionOf(await openLog(this.repository, init, this.#logger));
+    let announce: () => void;
+    try {
+      announce = await session.repair();
+    } catch (thrown) {
+      await session.abandon().catch((error: unknown) => this.#logger.error('a log was not closed', { error }));
+      throw thrown;
+    }
+    this.#live.set(session.id, session);
+    announce();
     return session;
+  }
+
+  #sessionOf(open: OpenLog): LiveSession {
+    const { id } = open.header;
+    const writer = new LogWriter(id, open.log, open.fold.nextSeq, this.#scheduler, this.#logger);
+    return new LiveSession(open, writer, this.notifications, this.#logger, () => this.#live.delete(id));
   }
 
   #schedule(writer: LogWriter): void {

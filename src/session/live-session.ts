@@ -8,17 +8,22 @@ import type {
   SessionEventOf,
   SessionEventType,
 } from '../protocol/index.js';
-import type { StoreFailedError } from './errors.js';
+import { closersFor } from './crash-repair.js';
+import type { SessionLostError, StoreFailedError } from './errors.js';
 import type { LogWriter } from './log-writer.js';
 import type { Notifications } from './notifications.js';
+import type { OpenLog } from './open-log.js';
 import type { SessionHeader } from './repository.js';
 import { sealEvent } from './seal-event.js';
 import type { Placement, Session, SessionParticipant } from './session.js';
-import { SessionFold } from './session-fold.js';
+import type { SessionFold } from './session-fold.js';
 
 /** A session in memory: its fold, and the events on their way out. Events that left are not kept. */
 export class LiveSession implements Session {
-  readonly #fold = new SessionFold();
+  readonly header: SessionHeader;
+  readonly resumed: boolean;
+  readonly #fold: SessionFold;
+  readonly #inheritedHeader: RequestHeader | undefined;
   #participants: readonly SessionParticipant[] = [];
   /** Committed events that participants have not heard of. */
   readonly #untold: SessionEvent[] = [];
@@ -30,12 +35,17 @@ export class LiveSession implements Session {
 
   /** @param onClosed runs once, when nothing of the session is left open */
   constructor(
-    readonly header: SessionHeader,
+    { header, fold, resumed }: Omit<OpenLog, 'log'>,
     private readonly writer: LogWriter,
     private readonly notifications: Notifications,
     private readonly logger: Logger,
     private readonly onClosed: () => void,
-  ) {}
+  ) {
+    this.header = header;
+    this.resumed = resumed;
+    this.#fold = fold;
+    this.#inheritedHeader = fold.requestHeader;
+  }
 
   get id(): string {
     return this.header.id;
@@ -49,14 +59,12 @@ export class LiveSession implements Session {
   get lastTurn(): number {
     return this.#fold.lastTurn;
   }
-  get resumed(): boolean {
-    return false;
-  }
   get pendingInbox(): Session['pendingInbox'] {
-    return { 'next-turn': [], 'next-step': [] };
+    return this.#fold.pendingInbox;
   }
+  /** Each logged header is an object of its own. */
   get hasOwnHeader(): boolean {
-    return this.#fold.requestHeader !== undefined;
+    return this.#fold.requestHeader !== this.#inheritedHeader;
   }
   get requestHeader(): RequestHeader | undefined {
     return this.#fold.requestHeader;
@@ -64,7 +72,10 @@ export class LiveSession implements Session {
   get requestContext(): SessionEventMap['request/context'] | undefined {
     return this.#fold.requestContext;
   }
-  get storeFailure(): StoreFailedError | undefined {
+  get title(): string | undefined {
+    return this.#fold.title;
+  }
+  get storeFailure(): StoreFailedError | SessionLostError | undefined {
     return this.writer.failure;
   }
   get pressure(): Promise<void> | undefined {
@@ -84,12 +95,24 @@ export class LiveSession implements Session {
       );
     }
     const event = sealEvent({ ...placement, type, seq: this.#fold.nextSeq, time: Date.now(), data });
-    const json = JSON.stringify(event);
-    this.#fold.commit(event);
-    this.writer.add({ seq: event.seq, json }, type === 'turn/end');
+    const json = this.#commit(event);
     this.#publish(event, json);
     this.#tell(event);
     return event as SessionEventOf<T>;
+  }
+
+  /**
+   * Closes what a crash left open (core §3.9). Idempotent.
+   *
+   * @returns when the closing events are stored: a function, to be called once, that tells the listeners of them
+   * @throws as {@link checkpoint} does; then nobody has heard of anything
+   */
+  async repair(): Promise<() => void> {
+    const closers = closersFor(this.#fold).map((event) => ({ event, json: this.#commit(event) }));
+    if (closers.length > 0) await this.checkpoint();
+    return () => {
+      for (const { event, json } of closers) this.#publish(event, json);
+    };
   }
 
   save(): void | Promise<void> {
@@ -100,7 +123,7 @@ export class LiveSession implements Session {
     return this.writer.checkpoint();
   }
 
-  onStoreFailed(listener: (failure: StoreFailedError) => void): () => void {
+  onStoreFailed(listener: (failure: StoreFailedError | SessionLostError) => void): () => void {
     return this.writer.onFailed(listener);
   }
 
@@ -113,8 +136,23 @@ export class LiveSession implements Session {
     return this.#closing;
   }
 
+  /** Gives the log back without writing what is pending. Later appends are refused. Idempotent. */
+  abandon(): Promise<void> {
+    this.#closing ??= this.writer.abandon();
+    return this.#closing;
+  }
+
   get #name(): string {
     return JSON.stringify(this.id);
+  }
+
+  /** Judges an event, takes it, and hands it to the writer; gives its text. */
+  #commit(event: SessionEvent): string {
+    this.#fold.check(event);
+    const json = JSON.stringify(event);
+    this.#fold.commit(event);
+    this.writer.add({ seq: event.seq, json }, event.type === 'turn/end');
+    return json;
   }
 
   #publish(event: SessionEvent, json: string): void {

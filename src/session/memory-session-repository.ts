@@ -1,19 +1,23 @@
+import { hostname } from 'node:os';
 import { injectable } from 'inversify';
-import { SessionStoredError } from './errors.js';
+import { SessionLeasedError, SessionStoredError } from './errors.js';
 import type {
   EncodedEvent,
   EventVisitor,
+  LeaseHolder,
   LogReading,
   ResumedLog,
   SessionHeader,
   SessionLog,
   SessionRepository,
 } from './repository.js';
-import { parseEvent, requireContiguous, sessionNotFound } from './stored-log.js';
+import { parseLine, requireContiguous, sessionNotFound } from './stored-log.js';
 
 interface MemoryRecord {
   readonly header: SessionHeader;
   readonly lines: string[];
+  /** Set while its log is open for writing. */
+  holder: LeaseHolder | undefined;
 }
 
 /** Keeps logs for the life of the process: for tests, and for runs that shall leave nothing behind. */
@@ -30,15 +34,19 @@ export class MemorySessionRepository implements SessionRepository {
     return this.#stored.get(sessionId)?.header;
   }
 
-  async resume(sessionId: string): Promise<ResumedLog> {
-    throw new SessionStoredError(sessionId);
+  async resume(sessionId: string, visit: EventVisitor): Promise<ResumedLog> {
+    const record = this.#stored.get(sessionId);
+    if (record === undefined) throw sessionNotFound(sessionId);
+    if (record.holder !== undefined) throw new SessionLeasedError(sessionId, record.holder);
+    const reading = await this.read(sessionId, visit);
+    return { reading, log: new MemorySessionLog(reading.header, this.#stored, record) };
   }
 
   async read(sessionId: string, visit: EventVisitor): Promise<LogReading> {
     const record = this.#stored.get(sessionId);
     if (record === undefined) throw sessionNotFound(sessionId);
     const { header, lines } = record;
-    for (const [seq, line] of lines.entries()) visit(parseEvent(line, seq, `${JSON.stringify(sessionId)}:${seq}`));
+    for (const [seq, line] of lines.entries()) for (const event of parseLine(line, seq)) visit(event);
     return { header, eventCount: lines.length, condition: { kind: 'sound' } };
   }
 }
@@ -49,10 +57,16 @@ class MemorySessionLog implements SessionLog {
   #record: MemoryRecord | undefined;
   #closed = false;
 
+  /** @param resumed of a session that is stored; absent: it is new */
   constructor(
     private readonly header: SessionHeader,
     private readonly stored: Map<string, MemoryRecord>,
-  ) {}
+    resumed?: MemoryRecord,
+  ) {
+    if (resumed === undefined) return;
+    resumed.holder = thisProcess();
+    this.#record = resumed;
+  }
 
   append(batch: readonly EncodedEvent[]): void {
     if (this.#closed) throw new Error('the log is closed');
@@ -67,14 +81,20 @@ class MemorySessionLog implements SessionLog {
   async sync(): Promise<void> {}
 
   async close(): Promise<void> {
+    if (!this.#closed && this.#record !== undefined) this.#record.holder = undefined;
     this.#closed = true;
   }
 
   #begin(): MemoryRecord {
     const { header, stored } = this;
     if (stored.has(header.id)) throw new SessionStoredError(header.id);
-    const record = { header, lines: [] };
+    const record = { header, lines: [], holder: thisProcess() };
     stored.set(header.id, record);
     return record;
   }
+}
+
+function thisProcess(): LeaseHolder {
+  const now = Date.now();
+  return { pid: process.pid, host: hostname(), startedAt: now, heartbeatAt: now };
 }

@@ -1,5 +1,5 @@
-import { freezeJson, toError } from '../base/index.js';
-import type { SessionEvent } from '../protocol/index.js';
+import { freezeJson, isObject, toError } from '../base/index.js';
+import type { SessionEvent, SurfaceOp } from '../protocol/index.js';
 import { invalidEvent } from './errors.js';
 import { isKnownEventType, isSurfaceEventType } from './event-types.js';
 
@@ -14,6 +14,8 @@ export interface EventDraft {
   readonly ignorable?: true;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /**
  * Judges an event by the rules of the envelope and gives the frozen copy that everybody shares (core §2.1). Whether a
  * surface operation fits the current surface is the fold's to say.
@@ -26,19 +28,20 @@ export function sealEvent(draft: EventDraft): SessionEvent {
     throw invalidEvent(`type ${JSON.stringify(type)} is unknown`);
   }
   const data = frozen(draft.data);
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw invalidEvent('data must be an object');
+  if (!isObject(data)) throw invalidEvent('data must be an object');
   if (!isSurfaceEventType(type)) {
     refusePlacement(draft);
     return sealed(ignorable === undefined ? { type, seq, time, data } : { type, seq, time, data, ignorable });
   }
   requireMessage(type, data);
+  const surfaceOp = sealSurfaceOp(draft.surfaceOp, type, seq);
   const sourceEventSeqs = sealSources(draft.sourceEventSeqs, type, seq);
   return sealed({
     type,
     seq,
     time,
     data,
-    surfaceOp: requireSurfaceOp(draft.surfaceOp, type),
+    surfaceOp,
     ...(sourceEventSeqs !== undefined && { sourceEventSeqs }),
     ...(ignorable !== undefined && { ignorable }),
   });
@@ -62,13 +65,16 @@ function refusePlacement(draft: EventDraft): void {
   }
 }
 
-function requireSurfaceOp(value: unknown, type: string): 'append' {
+function sealSurfaceOp(value: unknown, type: string, seq: number): SurfaceOp {
   if (value === 'append') return value;
   if (value === undefined) throw invalidEvent(`surfaceOp is mandatory on ${type}`);
-  if ((value as { readonly op?: unknown } | null)?.op === 'replace') {
-    throw invalidEvent('surfaceOp "replace" is not supported yet');
+  if (!isObject(value) || value.op !== 'replace' || Object.keys(value).length !== 3) {
+    throw invalidEvent('surfaceOp must be "append" or {"op":"replace","start":seq,"end":seq}');
   }
-  throw invalidEvent('surfaceOp must be "append"');
+  const { start, end } = value;
+  if (!isEarlier(start, seq)) throw invalidEvent('surfaceOp.start must be the seq of an earlier event');
+  if (!isEarlier(end, seq)) throw invalidEvent('surfaceOp.end must be the seq of an earlier event');
+  return Object.freeze({ op: 'replace', start, end });
 }
 
 function sealSources(value: unknown, type: string, seq: number): readonly number[] | undefined {
@@ -83,15 +89,7 @@ function sealSources(value: unknown, type: string, seq: number): readonly number
   const copy: number[] = [];
   for (let index = 0; index < value.length; index += 1) {
     const source: unknown = value[index];
-    if (
-      typeof source !== 'number' ||
-      !Number.isInteger(source) ||
-      source < 0 ||
-      source >= seq ||
-      Object.is(source, -0)
-    ) {
-      throw invalidEvent(`sourceEventSeqs[${index}] must be the seq of an earlier event`);
-    }
+    if (!isEarlier(source, seq)) throw invalidEvent(`sourceEventSeqs[${index}] must be the seq of an earlier event`);
     if (source <= last && seen === undefined) seen = new Set(copy);
     if (seen?.has(source)) throw invalidEvent(`sourceEventSeqs[${index}] repeats ${source}`);
     seen?.add(source);
@@ -101,10 +99,30 @@ function sealSources(value: unknown, type: string, seq: number): readonly number
   return Object.freeze(copy);
 }
 
-/** What the fold relies on, for authors without types. */
-function requireMessage(type: string, data: object): void {
+function isEarlier(value: unknown, seq: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < seq && !Object.is(value, -0);
+}
+
+/** What the fold relies on, for authors without types, and logs that others wrote. */
+function requireMessage(type: string, data: Fields): void {
   const isMessage = type === 'user/message';
-  const message = isMessage ? data : (data as { readonly message?: unknown }).message;
-  if (Array.isArray((message as { readonly content?: unknown } | null | undefined)?.content)) return;
-  throw invalidEvent(`data${isMessage ? '' : '.message'}.content must be an array of content blocks`);
+  const message = isMessage ? data : data.message;
+  const content = isObject(message) ? message.content : undefined;
+  if (!Array.isArray(content) || !content.every(isBlock)) {
+    throw invalidEvent(`data${isMessage ? '' : '.message'}.content must be an array of content blocks`);
+  }
+  if (type === 'tool/result') requireResult(message as Fields, content);
+}
+
+function isBlock(value: unknown): value is Fields {
+  return isObject(value) && typeof value.type === 'string';
+}
+
+/** Core §2.4. */
+function requireResult({ source }: Fields, [block, second]: readonly Fields[]): void {
+  if (block?.type !== 'tool-result' || second !== undefined || !Array.isArray(block.content)) {
+    throw invalidEvent('data.message.content must be one tool-result block');
+  }
+  if (typeof block.toolCallId === 'string' && isObject(source) && source.callId === block.toolCallId) return;
+  throw invalidEvent('data.message.source.callId must be the toolCallId of the result');
 }

@@ -1,66 +1,86 @@
-import { isUtf8 } from 'node:buffer';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
-import type { SessionEvent } from '../protocol/index.js';
-import type { EventVisitor, LogReading, SessionHeader } from './repository.js';
-import { corrupt, parseEvent, parseHeader } from './stored-log.js';
+import { BrokenBytesError, logBytes } from './log-bytes.js';
+import { LogParser, noHeader, readHeaderLine, type TextReading } from './log-parser.js';
+import type { EventVisitor, SessionHeader } from './repository.js';
+import { SessionFold } from './session-fold.js';
+import type { SessionPlace, StoredLogFile } from './session-place.js';
+import { corrupt } from './stored-log.js';
 
-const NEWLINE = 0x0a;
-const HEADER_READ_BYTES = 4096;
+const HEADER_SLICE_BYTES = 4_096;
+
+export interface ReadOptions {
+  /** What the header has to name. Default: whatever it names. */
+  readonly id?: string | undefined;
+  /** Default: nobody hears the events. */
+  readonly visit?: EventVisitor;
+  /** Awaited after each slice: where what was heard can be passed on. */
+  readonly pause?: () => Promise<void>;
+}
 
 /**
- * Reads a log whole. What stands after its last newline was cut off while it was written, and is left out.
+ * Reads a log whole, in slices: memory is bounded by the longest line, and the event loop runs between them.
  *
- * @throws CodedError as {@link parseHeader} and {@link parseEvent} do, naming file and line
+ * @throws CodedError `SESSION_CORRUPT`, `SESSION_FORMAT_UNSUPPORTED` naming file and line; `STORE_FAILED`
  */
-export async function readSessionFile(path: string, id: string, visit: EventVisitor): Promise<LogReading> {
-  const bytes = await readFile(path);
-  const end = bytes.indexOf(NEWLINE);
-  const header = checkHeader(end < 0 ? undefined : bytes.subarray(0, end), path, id);
-  const events = readEvents(bytes, end + 1, path);
-  for (const event of events) visit(event);
-  return { header, eventCount: events.length, condition: { kind: 'sound' } };
-}
-
-/** Reads the header and nothing after it. */
-export async function readSessionFileHeader(path: string, id: string): Promise<SessionHeader> {
-  const file = await open(path, 'r');
+export async function readSessionFile(
+  { path, form }: StoredLogFile,
+  { id, visit = () => undefined, pause }: ReadOptions = {},
+): Promise<TextReading> {
+  const parser = new LogParser(path, id, visit);
   try {
-    return checkHeader(await readFirstLine(file), path, id);
-  } finally {
-    await file.close();
+    for await (const text of logBytes(path, form)) {
+      const goesOn = parser.push(text);
+      await pause?.();
+      if (!goesOn) break;
+    }
+  } catch (thrown) {
+    if (thrown instanceof BrokenBytesError) return parser.end(thrown);
+    throw thrown;
   }
+  return parser.end();
 }
 
-function checkHeader(line: Buffer | undefined, path: string, id: string): SessionHeader {
+/** Reads the header and hardly more. Throws as {@link readSessionFile} does. */
+export async function readSessionFileHeader({ path, form }: StoredLogFile, id?: string): Promise<SessionHeader> {
   const where = `${path}:1`;
-  if (line === undefined) throw corrupt(where, 'the header line is missing or incomplete');
-  const header = parseHeader(decode(line, where), where);
-  if (header.id === id) return header;
-  throw corrupt(where, `the header names session ${JSON.stringify(header.id)}, not ${JSON.stringify(id)}`);
-}
-
-function readEvents(bytes: Buffer, start: number, path: string): SessionEvent[] {
-  const events: SessionEvent[] = [];
-  for (let at = start, end = bytes.indexOf(NEWLINE, at); end >= 0; at = end + 1, end = bytes.indexOf(NEWLINE, at)) {
-    const where = `${path}:${events.length + 2}`;
-    events.push(parseEvent(decode(bytes.subarray(at, end), where), events.length, where));
+  const pieces: Buffer[] = [];
+  try {
+    for await (const text of logBytes(path, form, HEADER_SLICE_BYTES)) {
+      const end = text.indexOf('\n');
+      pieces.push(Buffer.from(end < 0 ? text : text.subarray(0, end)));
+      if (end >= 0) return readHeaderLine(Buffer.concat(pieces), where, id);
+    }
+  } catch (thrown) {
+    throw thrown instanceof BrokenBytesError ? corrupt(where, thrown.message) : thrown;
   }
-  return events;
+  throw noHeader(where);
 }
 
-async function readFirstLine(file: FileHandle): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  for (;;) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(HEADER_READ_BYTES));
-    if (bytesRead === 0) return undefined;
-    const chunk = buffer.subarray(0, bytesRead);
-    const end = chunk.indexOf(NEWLINE);
-    chunks.push(end < 0 ? chunk : chunk.subarray(0, end));
-    if (end >= 0) return Buffer.concat(chunks);
+/** {@link readSessionFile} as a session does it: an event that breaks the rules of core §2 is a defect. */
+export async function foldFile(
+  file: StoredLogFile,
+  id?: string,
+): Promise<{ readonly fold: SessionFold; readonly reading: TextReading }> {
+  const { seedLength } = await readSessionFileHeader(file, id);
+  const fold = new SessionFold(seedLength);
+  return { fold, reading: await readSessionFile(file, { id, visit: (event) => fold.read(event) }) };
+}
+
+/**
+ * The file that is the log. A crash may have left two: the plain one is it when it is complete, for then the
+ * compressed one was made of it or it of that one (decision 38).
+ *
+ * @returns undefined when nothing is stored there
+ */
+export async function currentFile(place: SessionPlace): Promise<StoredLogFile | undefined> {
+  const [first, second] = await place.storedFiles();
+  if (first === undefined || second === undefined || first.form !== 'none') return first;
+  return (await isSound(first)) ? first : second;
+}
+
+async function isSound(file: StoredLogFile): Promise<boolean> {
+  try {
+    return (await readSessionFile(file)).condition.kind === 'sound';
+  } catch {
+    return false;
   }
-}
-
-function decode(line: Buffer, where: string): string {
-  if (!isUtf8(line)) throw corrupt(where, 'the line is not UTF-8');
-  return line.toString('utf8');
 }

@@ -5,7 +5,8 @@ import { errorCode, makeDirectories, piecesOf, toError } from '../base/index.js'
 import { SessionStoredError } from './errors.js';
 
 const DIRECTORY_MODE = 0o700;
-const FILE_MODE = 0o600;
+/** Session files are for their owner only. */
+export const FILE_MODE = 0o600;
 /** Characters written at once: a long line, or a backlog of any size, costs no second copy of itself. */
 const WRITE_CHARS = 256 * 1024;
 const MAX_BYTES_PER_CHAR = 3;
@@ -18,33 +19,55 @@ const CANNOT_SYNC_DIRECTORY: ReadonlySet<string | undefined> = new Set([
   'EPERM',
 ]);
 
-/** A file that was just made. */
-export interface NewSessionFile {
-  /** Open for appending. */
-  readonly fd: number;
-  readonly bytes: number;
-  /** Whose entries are new or may be; to be synced in this order. */
-  readonly directories: readonly string[];
+/**
+ * Makes a session's directory and those above it, for their owner only.
+ *
+ * @returns the directories whose entries are new or may be, to be synced in this order
+ */
+export function makeSessionDirectory(directory: string, root: string): readonly string[] {
+  const topmost = makeDirectories(directory, DIRECTORY_MODE);
+  return ancestry(directory, topmost === undefined ? root : dirname(topmost), root);
+}
+
+/** A name beside `path` that nobody else writes to. */
+export function temporaryName(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}.tmp`;
 }
 
 /**
  * Makes a log whole or not at all: private temporary file, hard link to its name, which never overwrites (core §4.5).
  *
+ * @returns the file, open for appending
  * @throws SessionStoredError another writer was first
  */
-export function createSessionFile(id: string, path: string, root: string, lines: Iterable<string>): NewSessionFile {
-  const directory = dirname(path);
-  const topmost = makeDirectories(directory, DIRECTORY_MODE);
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+export function createSessionFile(
+  id: string,
+  path: string,
+  lines: Iterable<string>,
+): { readonly fd: number; readonly bytes: number } {
+  const temporary = temporaryName(path);
   const fd = openSync(temporary, 'ax', FILE_MODE);
   try {
     const bytes = writeLines(fd, lines);
-    link(id, temporary, path);
-    removeQuietly(temporary);
-    return { fd, bytes, directories: ancestry(directory, topmost === undefined ? root : dirname(topmost), root) };
+    linkSession(id, temporary, path);
+    return { fd, bytes };
   } catch (thrown) {
     throw undone(thrown, [() => closeSync(fd), () => unlinkSync(temporary)]);
   }
+}
+
+/**
+ * Gives a file that is whole its name, which must be free, and takes the temporary one away.
+ *
+ * @throws SessionStoredError the name is taken
+ */
+export function linkSession(id: string, temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path);
+  } catch (thrown) {
+    throw errorCode(thrown) === 'EEXIST' ? new SessionStoredError(id) : thrown;
+  }
+  removeQuietly(temporary);
 }
 
 /** Appends lines, each with its newline. @returns the number of bytes */
@@ -114,14 +137,6 @@ function writeAll(fd: number, bytes: Buffer): number {
     at += written;
   }
   return bytes.length;
-}
-
-function link(id: string, temporary: string, path: string): void {
-  try {
-    linkSync(temporary, path);
-  } catch (thrown) {
-    throw errorCode(thrown) === 'EEXIST' ? new SessionStoredError(id) : thrown;
-  }
 }
 
 /** The log is whole under its own name by now: a second name left over harms nobody. */

@@ -6,17 +6,14 @@ import type { SessionTitleConfig } from './session-title-config.js';
 /** Titles a session, once, from the first text that a human wrote in it (core §4.8). Injected messages do not count. */
 export class SessionTitleParticipant implements SessionParticipant {
   readonly name = 'session-title';
-  #titled = false;
 
   constructor(private readonly config: SessionTitleConfig) {}
 
   committed(event: SessionEvent, session: Session): void {
-    if (this.#titled) return;
-    if (isEvent(event, 'session/title')) this.#titled = true;
     if (!isEvent(event, 'user/message') || event.data.source.kind !== 'user') return;
+    if (session.title !== undefined) return;
     const title = fallbackTitle(textOf(event.data), this.config.fallbackMaxWords, this.config.fallbackMaxBytes);
     if (title === undefined) return;
-    this.#titled = true;
     session.append('session/title', { title, messageSeqs: [event.seq], source: { kind: 'fallback' } });
   }
 }

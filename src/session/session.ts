@@ -10,7 +10,7 @@ import type {
   SurfaceOp,
   UserMessage,
 } from '../protocol/index.js';
-import type { StoreFailedError } from './errors.js';
+import type { SessionLostError, StoreFailedError } from './errors.js';
 import type { SessionHeader } from './repository.js';
 
 /** How an event joins the model-visible history; mandatory on surface types, forbidden elsewhere (core §2.1, 2.2). */
@@ -39,12 +39,14 @@ export interface Session {
   /** The last logged request header and context, by value. */
   readonly requestHeader: RequestHeader | undefined;
   readonly requestContext: SessionEventMap['request/context'] | undefined;
+  /** The last logged title. */
+  readonly title: string | undefined;
 
   /**
    * Validates, commits, publishes (core §2.1). The data is copied once and frozen. The event is on its way to store
    * and wire when this returns: in one batch with the others of the tick, store first.
    *
-   * @throws CodedError `INVALID_EVENT` naming the offending path, or the rule of core §2.2 or §2.13 that it breaks;
+   * @throws CodedError `INVALID_EVENT` naming the offending path, or the rule of core §2.2, 2.12 or 2.13 that it breaks;
    *   nothing is committed then
    * @throws CodedError `REENTRANT_APPEND` from inside a {@link NotificationListener}
    * @throws CodedError `SESSION_CLOSED`
@@ -55,6 +57,7 @@ export interface Session {
    * Hands everything that is pending to the store now, earlier failures included.
    *
    * @throws StoreFailedError
+   * @throws SessionLostError
    */
   save(): void | Promise<void>;
   /**
@@ -62,20 +65,27 @@ export interface Session {
    * {@link save}, and with `durability: disk` the sync.
    *
    * @throws StoreFailedError
-   * @throws CodedError `LEASE_LOST`
+   * @throws SessionLostError
    */
   checkpoint(): void | Promise<void>;
-  /** Set while events exist that the store refused; they are kept and tried again by the next save. */
-  readonly storeFailure: StoreFailedError | undefined;
-  /** Hears the moment a write fails; returns the unsubscribe function. */
-  onStoreFailed(listener: (failure: StoreFailedError) => void): () => void;
+  /**
+   * Set while events exist that the store refused; they are kept and tried again by the next save. A lost session
+   * stays lost: what is appended from then on goes on the wire only.
+   */
+  readonly storeFailure: StoreFailedError | SessionLostError | undefined;
+  /** Hears the moment a write fails, or the session is found lost; returns the unsubscribe function. */
+  onStoreFailed(listener: (failure: StoreFailedError | SessionLostError) => void): () => void;
 
   /** Pending while a consumer of this session's events has fallen behind: await it before producing more. */
   readonly pressure: Promise<void> | undefined;
 
   /** Lets participants hear every event from now on. */
   join(participants: readonly SessionParticipant[]): void;
-  /** Saves, syncs and closes the log; later appends are refused. Idempotent. `asIs`: as in {@link SessionLog.close}. */
+  /**
+   * Saves, syncs and closes the log; later appends are refused. Idempotent. `asIs`: as in {@link SessionLog.close};
+   * it is implied for logs whose turn has not come when logs have been closed for 100 ms. That the session was lost is
+   * thrown only if nobody was told before.
+   */
   close(options?: { readonly asIs?: boolean }): Promise<void>;
 }
 /** Session scope, provided before the session's modules are loaded. */
@@ -112,6 +122,7 @@ export interface SessionStore {
    * @throws CodedError `SESSION_LIVE` the id is live in this runtime
    * @throws CodedError `RUNTIME_CLOSING`
    * @throws what {@link SessionRepository.resume} throws, `SESSION_NOT_FOUND` excepted
+   * @throws what {@link Session.checkpoint} throws: the closing events could not be stored
    */
   open(init: SessionInit): Promise<Session>;
   get(id: string): Session | undefined;

@@ -1,6 +1,7 @@
 import { win32 } from 'node:path';
-import { CodedError, freezeJson, toError } from '../base/index.js';
+import { CodedError, freezeJson, isObject, toError } from '../base/index.js';
 import type { SessionEvent } from '../protocol/index.js';
+import { isPackedRow, unpackRow } from './chunk-packing.js';
 import { isKnownEventType } from './event-types.js';
 import type { EncodedEvent, SessionHeader } from './repository.js';
 import { sealEvent } from './seal-event.js';
@@ -26,7 +27,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * @throws CodedError `SESSION_CORRUPT`, `SESSION_FORMAT_UNSUPPORTED`
  */
 export function parseHeader(line: string, where: string): SessionHeader {
-  const fields = parseObject(line, where);
+  const fields = guarded(where, () => parseObject(line));
   const { version } = fields;
   if (fields.type !== 'session') throw corrupt(where, 'the first line is not a session header');
   if (version !== FORMAT_VERSION) {
@@ -42,28 +43,36 @@ export function parseHeader(line: string, where: string): SessionHeader {
 }
 
 /**
- * Reads an event line (core §2.1).
+ * Reads a line of a log: an event (core §2.1), or a packed row of them (core §4.3).
  *
- * @throws CodedError `SESSION_CORRUPT`, `SESSION_FORMAT_UNSUPPORTED` for a type that this version does not know
+ * @param seq what the first event has to carry
+ * @throws Error saying what is wrong with the line
+ * @throws CodedError `SESSION_FORMAT_UNSUPPORTED` for a sound event of a type that this version does not know
  */
-export function parseEvent(line: string, seq: number, where: string): SessionEvent {
-  const fields = parseObject(line, where);
-  const { type, time, ignorable } = fields;
-  if (typeof type !== 'string') throw corrupt(where, 'type must be a string');
-  if (ignorable !== undefined && ignorable !== true) throw corrupt(where, 'ignorable must be true or absent');
-  if (ignorable === undefined && !isKnownEventType(type)) {
-    throw unsupported(where, `event type ${JSON.stringify(type)} is unknown: it may come from a newer version`);
+export function parseLine(line: string, seq: number): readonly SessionEvent[] {
+  const fields = parseObject(line);
+  const { type, ignorable } = fields;
+  if (typeof type !== 'string') throw new Error('type must be a string');
+  if (isPackedRow(type)) {
+    requireSeq(fields.seq0, seq);
+    return unpackRow(fields);
   }
+  requireSeq(fields.seq, seq);
   const extra = Object.keys(fields).find((key) => !ENVELOPE_KEYS.has(key));
-  if (extra !== undefined) throw corrupt(where, `${JSON.stringify(extra)} is not a member of an event`);
-  if (fields.seq !== seq) throw corrupt(where, `seq is ${JSON.stringify(fields.seq)}, expected ${seq}`);
-  if (!isSafeInteger(time)) throw corrupt(where, 'time must be a safe integer');
-  const { data, surfaceOp, sourceEventSeqs } = fields;
-  if ((surfaceOp as { readonly op?: unknown } | null | undefined)?.op === 'replace') {
-    throw unsupported(where, 'surfaceOp "replace" cannot be read yet');
+  if (extra !== undefined) throw new Error(`${JSON.stringify(extra)} is not a member of an event`);
+  if (!isSafeInteger(fields.time)) throw new Error('time must be a safe integer');
+  if (ignorable !== undefined && ignorable !== true) throw new Error('ignorable must be true or absent');
+  if (ignorable === undefined && !isKnownEventType(type)) {
+    const problem = `event type ${JSON.stringify(type)} is unknown: it may come from a newer version`;
+    throw new CodedError('SESSION_FORMAT_UNSUPPORTED', problem);
   }
+  const { time, data, surfaceOp, sourceEventSeqs } = fields;
   const draft = { type, seq, time, data, surfaceOp, sourceEventSeqs };
-  return guarded(where, () => sealEvent(ignorable === undefined ? draft : { ...draft, ignorable }));
+  return [sealEvent(ignorable === undefined ? draft : { ...draft, ignorable })];
+}
+
+function requireSeq(value: unknown, seq: number): void {
+  if (value !== seq) throw new Error(`seq is ${JSON.stringify(value)}, expected ${seq}`);
 }
 
 /** A batch continues the log where it ends, without gaps: anything else would make it unreadable. */
@@ -88,12 +97,10 @@ export function sessionNotFound(id: string): CodedError {
   return new CodedError('SESSION_NOT_FOUND', `session ${JSON.stringify(id)} is not stored`);
 }
 
-function parseObject(line: string, where: string): Fields {
-  const value: unknown = guarded(where, () => JSON.parse(line));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw corrupt(where, 'the line is not a JSON object');
-  }
-  return value as Fields;
+function parseObject(line: string): Fields {
+  const value: unknown = JSON.parse(line);
+  if (!isObject(value)) throw new Error('the line is not a JSON object');
+  return value;
 }
 
 function headerProblem(fields: Fields): string | undefined {
@@ -120,7 +127,8 @@ function isCount(value: unknown): value is number {
   return isSafeInteger(value) && value >= 0;
 }
 
-function guarded<T>(where: string, read: () => T): T {
+/** Runs `read`; what it throws becomes {@link corrupt}. */
+export function guarded<T>(where: string, read: () => T): T {
   try {
     return read();
   } catch (thrown) {

@@ -11,14 +11,19 @@ import type { Tool } from './tool.js';
  * @throws InvalidToolError the schema cannot be compiled
  */
 export async function readArguments(tool: Tool, text: string): Promise<JsonObject> {
-  const value = parse(tool, text);
+  const value = parseArguments(tool, text);
   const violations = (await argumentRules(tool))(value);
   if (violations.length > 0) throw refuse(tool, violations.join('; '));
   deepFreeze(value);
   return value;
 }
 
-function parse(tool: Tool, text: string): JsonObject {
+/**
+ * The arguments of a call as the model wrote them, before they are judged. Empty text is `{}`.
+ *
+ * @throws InvalidArgsError they are no JSON object
+ */
+export function parseArguments(tool: Tool, text: string): JsonObject {
   if (text.trim() === '') return {};
   let value: JsonValue;
   try {

@@ -2,7 +2,7 @@ import { inject, injectable, multiInject, optional } from 'inversify';
 import { Logger } from '../logging/index.js';
 import type { ToolDefinition } from '../protocol/index.js';
 import { Session } from '../session/index.js';
-import { readArguments } from './call-arguments.js';
+import { parseArguments, readArguments } from './call-arguments.js';
 import { runBody } from './call-body.js';
 import { failure, success } from './call-result.js';
 import { AbortError, UnknownToolError } from './errors.js';
@@ -32,6 +32,16 @@ export class SessionToolExecutor implements ToolExecutor {
     }));
   }
 
+  isConcurrencySafe({ name, arguments: text }: ToolCallRequest): boolean {
+    const tool = this.#tools.get(name);
+    if (tool?.isConcurrencySafe === undefined) return false;
+    try {
+      return tool.isConcurrencySafe(parseArguments(tool, text)) === true;
+    } catch {
+      return false;
+    }
+  }
+
   async execute(request: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
     const { name, callId } = request;
     this.#logger.debug('tool call', { tool: name, callId });
@@ -56,6 +66,7 @@ export class SessionToolExecutor implements ToolExecutor {
       cwd: this.session.header.cwd ?? process.cwd(),
       logger: this.#logger.child(name),
     });
-    return success(tool, value);
+    const outcome = success(tool, value);
+    return tool.concludesTurn === true ? { ...outcome, concludesTurn: true } : outcome;
   }
 }

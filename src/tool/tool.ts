@@ -28,7 +28,12 @@ export interface Tool<A extends object = JsonObject> {
    * @returns a string is text; an array whose every element has a known block `type` is content; anything else is JSON
    */
   execute(args: A, call: ToolCallContext): unknown;
-  /** Only exactly `true` lets a call overlap with others. Default: exclusive. */
+  /** A call that succeeds ends the turn: the model is not asked again. */
+  readonly concludesTurn?: true;
+  /**
+   * Only exactly `true` lets a call overlap with others. Default: exclusive. The arguments have not been judged yet; a
+   * throw means no.
+   */
   isConcurrencySafe?(args: A): boolean;
   /** Positive milliseconds; the call fails with `TOOL_TIMEOUT` afterwards. Default: none. */
   readonly timeoutMs?: number;

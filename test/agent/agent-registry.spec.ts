@@ -53,14 +53,16 @@ describe('ScopedAgentRegistry', () => {
       expect(world.ends()).to.deep.equal([{ kind: 'completed' }]);
     });
 
-    it('refuses an id that is stored or live elsewhere', async () => {
+    it('refuses an id that is live elsewhere, and continues one that is stored', async () => {
       await sessions().open({ id: 'live', cwd: '/ws' });
       expect(await rejection(registry.open({ ...INIT, id: 'live' }))).to.have.property('code', 'SESSION_LIVE');
       await (await world.agent('old')).inject(prompt('a'));
       await world.scope.close();
       const { repository } = world;
       await start({ repository });
-      expect(await rejection(world.agent('old'))).to.have.property('code', 'SESSION_STORED');
+      const { session } = await world.agent('old');
+      expect(session.resumed).to.equal(true);
+      expect(session.pendingInbox['next-step'].map(({ id }) => id)).to.deep.equal([]);
     });
 
     it('does not let callers change the route', async () => {

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
 import { type Agent, SystemPrompt } from '../../src/agent/index.js';
@@ -288,6 +289,7 @@ describe('cancel', () => {
   it('with keepInbox goes on with the queue, not with what was claimed', async () => {
     world.model.replies.push((request) => hangs(request));
     for (const id of ['a', 'b']) await agent.followup(prompt(id, id));
+    while (world.model.requests.length === 0) await nextTick();
     agent.cancel(USER, { keepInbox: true });
     await agent.whenIdle();
     expect(world.ends()).to.deep.equal([ABORTED, { kind: 'completed' }]);
@@ -298,6 +300,7 @@ describe('cancel', () => {
   it('leaves a prompt of the abort window to a turn of its own, unless cancelled again', async () => {
     world.model.replies.push((request) => hangs(request));
     await agent.followup(prompt('a'));
+    while (world.model.requests.length === 0) await nextTick();
     agent.cancel(USER);
     await agent.followup(prompt('dropped', 'dropped'));
     agent.cancel(USER);
@@ -310,6 +313,7 @@ describe('cancel', () => {
   it('keeps the first cause', async () => {
     world.model.replies.push((request) => hangs(request));
     await agent.followup(prompt('a'));
+    while (world.model.requests.length === 0) await nextTick();
     agent.cancel({ kind: 'hook', reason: 'enough' });
     agent.cancel(USER);
     agent.cancel({ kind: 'disposed' });
@@ -342,6 +346,7 @@ describe('cancel', () => {
       }
     });
     await agent.followup(prompt('a'));
+    while (world.model.requests.length === 0) await nextTick();
     agent.cancel(USER);
     await agent.whenIdle();
     await returned.promise;

@@ -41,7 +41,7 @@ const answer: fc.Arbitrary<Answered> = fc.record(
     finish: fc.constantFrom<Answered['finish'] & object>(
       { kind: 'stop' },
       { kind: 'max-tokens' },
-      { kind: 'error', failure: { code: 'SERVER', message: 'down' } },
+      { kind: 'error', failure: { code: 'AUTH', message: 'down' } },
     ),
   },
   { requiredKeys: [] },

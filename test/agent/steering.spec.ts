@@ -58,7 +58,7 @@ describe('steering', () => {
 
   it('runs after a failed step in a turn of its own', async () => {
     const agent = await world.agent();
-    world.model.replies.push(() => fails('SERVER', 'down'));
+    world.model.replies.push(() => fails('AUTH', 'down'));
     world.react = (event) => {
       if (event.type === 'assistant/chunk' && event.data.turn === 1) void agent.steer(prompt('try again'));
     };
@@ -77,7 +77,7 @@ describe('steering', () => {
 
   it('does not run a turn for an injected message that a failed turn left behind', async () => {
     const agent = await world.agent();
-    world.model.replies.push(() => fails('SERVER', 'down'));
+    world.model.replies.push(() => fails('AUTH', 'down'));
     world.react = (event) => {
       if (event.type === 'assistant/chunk' && event.data.turn === 1) void agent.inject(prompt('notice'));
     };

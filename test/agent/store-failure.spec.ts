@@ -1,3 +1,4 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Agent } from '../../src/agent/index.js';
 import { Deferred } from '../../src/base/index.js';
@@ -172,6 +173,7 @@ describe('agent with a store that fails', () => {
       yield* says({ text: 'one' });
     });
     await agent.followup(prompt('a', 'a'));
+    while (world.model.requests.length === 0) await nextTick();
     let refuse = (): void => undefined;
     world.repository.beforeAppend = () => {
       heal();

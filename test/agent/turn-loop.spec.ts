@@ -199,7 +199,8 @@ describe('turn loop', () => {
 
   for (const usage of [undefined, { inputTokens: 1, outputTokens: 0 }]) {
     it(`writes an empty answer ${usage === undefined ? 'without' : 'with'} usage, which the history skips`, async () => {
-      world.model.replies.push(() => says({ ...(usage !== undefined && { usage }) }));
+      const finish = { kind: 'max-tokens' } as const;
+      world.model.replies.push(() => says({ finish, ...(usage !== undefined && { usage }) }));
       await world.ran(['a', 'b']);
       const [empty] = world.events('assistant/message');
       expect(empty?.data.message.content).to.deep.equal([]);
@@ -235,7 +236,7 @@ describe('turn loop', () => {
   });
 
   describe('when something fails', () => {
-    const failure = { code: 'RATE_LIMIT', message: 'slow down', status: 429, providerRetryAfterMs: 1_000 };
+    const failure = { code: 'QUOTA', message: 'slow down', status: 429, providerRetryAfterMs: 1_000 };
     const queued = ['user: a', 'user: b'];
 
     it('ends the turn with the failure of the model call; the next prompt runs without the failed text', async () => {
@@ -400,8 +401,8 @@ describe('request records', () => {
     const logged: unknown[] = [];
     const replies = [
       () => says({ text: 'x', calls: [CALL] }),
-      () => says({}),
-      () => fails('SERVER', 'down', ...chunksOf({ text: 'lost' }).slice(0, 2)),
+      () => says({ text: 'y' }),
+      () => fails('AUTH', 'down', ...chunksOf({ text: 'lost' }).slice(0, 2)),
     ];
     world.model.otherwise = (request) => {
       logged.push({ messages: session.messages(), header: session.requestHeader });

@@ -7,22 +7,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { packageInfo } from '../../src/base/index.js';
 import { builtBin, Lab } from '../support/lab.js';
-
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function dsh(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Ran> {
-  return new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH, ...env } };
-    const child = execFile(process.execPath, [builtBin, ...args], options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-    child.stdin?.end(input);
-  });
-}
+import { dsh } from '../support/run-dsh.js';
 
 describe('dsh', () => {
   describe('usage', () => {

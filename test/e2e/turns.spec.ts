@@ -5,6 +5,7 @@ import { packageInfo } from '../../src/base/index.js';
 import { type HarnessNotification, isEvent } from '../../src/client/index.js';
 import { Lab } from '../support/lab.js';
 import { notificationShape } from '../support/notification-shape.js';
+import { rejectionOf } from '../support/rejection-of.js';
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 3 } };
 
@@ -130,7 +131,7 @@ describe('a turn, end to end', () => {
   it('reports a model error as the outcome of the run, and takes the next prompt (E1)', async () => {
     lab = await Lab.open(
       { status: 401, body: { error: { message: 'bad key' } }, headers: { 'x-request-id': 'r-1' } },
-      { status: 429, body: { error: { message: 'slow down' } }, headers: { 'retry-after': '7' } },
+      { status: 429, body: { error: { message: 'slow down' } }, headers: { 'retry-after': '70' } },
       { text: 'fine' },
     );
     const session = lab.harness().session();
@@ -138,7 +139,7 @@ describe('a turn, end to end', () => {
     expect(refused).to.deep.include({ outcome: 'error', finishReason: 'error', finalResponse: '', usage: undefined });
     expect(refused.error).to.deep.equal({ code: 'AUTH', message: 'bad key', status: 401, requestId: 'r-1' });
     const limited = await session.run('x');
-    expect(limited.error).to.deep.include({ code: 'RATE_LIMIT', status: 429, retryAfterMs: 7_000 });
+    expect(limited.error).to.deep.include({ code: 'RATE_LIMIT', status: 429, retryAfterMs: 70_000 });
     expect((await session.run('x')).outcome).to.equal('completed');
   });
 
@@ -156,9 +157,20 @@ describe('a turn, end to end', () => {
     lab = await Lab.open();
     const harness = lab.harness();
     await lab.server.stop();
-    const { error } = await harness.run('x');
-    expect(error?.code).to.equal('TRANSPORT');
-    expect(error?.message).to.match(/^DeepSeek API request to http:\/\/127\.0\.0\.1:\d+ failed: .*ECONNREFUSED/);
+    // It is asked again: the first retry tells why, and that is enough here.
+    const stop = new AbortController();
+    let failure: { readonly code: string; readonly message: string } | undefined;
+    const run = harness.run('x', {
+      signal: stop.signal,
+      onNotification: ({ method, params }) => {
+        if (method !== 'session.event' || !isEvent(params.event, 'llm/retry')) return;
+        failure ??= params.event.data.failure;
+        stop.abort();
+      },
+    });
+    expect(await rejectionOf(run)).to.have.property('name', 'AbortError');
+    expect(failure?.code).to.equal('TRANSPORT');
+    expect(failure?.message).to.match(/^DeepSeek API request to http:\/\/127\.0\.0\.1:\d+ failed: .*ECONNREFUSED/);
   });
 
   it('hands the diagnostics of the runtime to the host', async () => {

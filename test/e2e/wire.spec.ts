@@ -236,17 +236,37 @@ describe('the wire', () => {
       expect(await lab.logs()).to.have.length(ids.length);
     });
 
-    it('refuses a session that is stored from an earlier runtime, by type', async () => {
-      lab = await Lab.open({ text: 'ok' });
+    it('continues a session that is stored from an earlier runtime', async () => {
+      lab = await Lab.open({ text: 'ok' }, { text: 'again' });
       const first = await lab.initialized();
       await first.prompt('s', 'x');
       await first.idle('s');
       await first.request('shutdown');
       await first.ended;
       const second = await lab.initialized();
+      await second.prompt('s', 'y');
+      await second.idle('s');
+      const last = Math.max(...first.events.map(({ seq }) => seq));
+      expect(second.events[0]?.seq).to.equal(last + 1);
+      expect((await second.event('turn/start')).data).to.deep.equal({ turn: 2 });
+      expect((await second.event('request/header')).data).to.include({ reason: 'resume' });
+      const { body } = await lab.server.request(1);
+      expect(
+        body.messages.map(({ role, content }: { role: string; content: string }) => `${role}: ${content}`).slice(-3),
+      ).to.deep.equal(['user: x', 'assistant: ok', 'user: y']);
+    });
+
+    it('refuses a session that another runtime has, and names it', async () => {
+      lab = await Lab.open({ text: 'ok' });
+      const first = await lab.initialized();
+      await first.prompt('s', 'x');
+      await first.idle('s');
+      const second = await lab.initialized();
       const { error } = await second.call('session/prompt', { sessionId: 's', contentBlocks: text('x') });
       expect(error?.code).to.equal(-32603);
-      expect(error?.message).to.match(/stored/);
+      expect(error?.message).to.contain(`in use by process ${first.child.pid} on `);
+      expect(error?.data).to.have.nested.property('holder.pid', first.child.pid);
+      expect(error?.data).to.have.property('code', 'SESSION_LEASED');
       expect(second.notifications).to.deep.equal([]);
     });
 

@@ -248,7 +248,7 @@ describe('ContributedAdapterRegistry', () => {
       type: 'image',
       attachment: { attachmentId: 'sha256:abc', mediaType: 'image/png', bytes: 1, width: 1, height: 1 },
     };
-    const left = { type: 'text', text: '[image left out, this model reads text only: sha256:abc]' };
+    const left = { type: 'text', text: '[image left out: sha256:abc]' };
 
     async function seen(model: string, messages: ModelRequest['messages']): Promise<ModelRequest['messages']> {
       let got: ModelRequest['messages'] = [];
@@ -263,13 +263,14 @@ describe('ContributedAdapterRegistry', () => {
     }
 
     it('says where an image was left out for a model that reads text only', async () => {
-      const messages = [user('see', image), toolResult('c-1', 'shot', image), user('plain')];
+      const call = { type: 'tool-call', id: 'c-1', name: 'f', arguments: '{}' } as const;
+      const messages = [user('see', image), assistant(call), toolResult('c-1', 'shot', image), user('plain')];
       const got = await seen('blind', messages);
       expect(got[0]?.content).to.deep.equal([{ type: 'text', text: 'see' }, left]);
-      expect(got[1]?.content).to.deep.equal([
+      expect(got[2]?.content).to.deep.equal([
         { type: 'tool-result', toolCallId: 'c-1', content: [{ type: 'text', text: 'shot' }, left] },
       ]);
-      expect(got[2]).to.equal(messages[2]);
+      expect(got[3]).to.equal(messages[3]);
     });
 
     for (const model of ['seeing', 'unlisted']) {

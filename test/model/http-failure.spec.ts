@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { codeOfHttpStatus, codeOfReportedError, type ProviderError } from '../../src/model/http-failure.js';
+import { codeOfHttpStatus, factsOfReportedError, type ProviderError } from '../../src/model/http-failure.js';
 
 describe('codeOfHttpStatus', () => {
   const cases: readonly (readonly [status: number, error: ProviderError, code: string])[] = [
@@ -36,27 +36,33 @@ describe('codeOfHttpStatus', () => {
   }
 });
 
-describe('codeOfReportedError', () => {
-  const cases: readonly (readonly [error: ProviderError, code: string, refused?: string])[] = [
-    [{ code: '503', message: 'overloaded' }, 'SERVER'],
-    [{ code: '429' }, 'RATE_LIMIT'],
-    [{ type: 'rate_limit_error' }, 'RATE_LIMIT'],
-    [{ message: 'insufficient quota' }, 'QUOTA'],
-    [{ type: 'overloaded_error', message: 'Overloaded' }, 'SERVER'],
-    [{ message: 'Service is temporarily unavailable' }, 'SERVER'],
-    [{ type: 'server_error' }, 'SERVER'],
-    [{ code: '529' }, 'SERVER'],
-    [{ code: 'invalid_api_key' }, 'AUTH'],
-    [{ type: 'authentication_error' }, 'AUTH'],
-    [{ code: '404' }, 'HTTP_404'],
-    [{ code: '200' }, 'SERVER', 'INVALID_REQUEST'],
-    [{ code: 'context_length_exceeded' }, 'SERVER', 'CONTEXT_WINDOW_EXCEEDED'],
-    [{}, 'SERVER', 'INVALID_REQUEST'],
+describe('factsOfReportedError', () => {
+  const cases: readonly (readonly [
+    error: ProviderError,
+    status: number | undefined,
+    code: string,
+    refused?: string,
+  ])[] = [
+    [{ code: '503', message: 'overloaded' }, 503, 'SERVER'],
+    [{ code: '429' }, 429, 'RATE_LIMIT'],
+    [{ type: 'rate_limit_error' }, 429, 'RATE_LIMIT'],
+    [{ message: 'insufficient quota' }, undefined, 'QUOTA'],
+    [{ type: 'overloaded_error', message: 'Overloaded' }, 503, 'SERVER'],
+    [{ message: 'Service is temporarily unavailable' }, 503, 'SERVER'],
+    [{ type: 'server_error' }, 503, 'SERVER'],
+    [{ code: '529' }, 529, 'SERVER'],
+    [{ code: 'invalid_api_key' }, 401, 'AUTH'],
+    [{ type: 'authentication_error' }, 401, 'AUTH'],
+    [{ code: '404' }, 404, 'HTTP_404'],
+    [{ code: '200' }, undefined, 'SERVER', 'INVALID_REQUEST'],
+    [{ code: 'context_length_exceeded' }, undefined, 'SERVER', 'CONTEXT_WINDOW_EXCEEDED'],
+    [{}, undefined, 'SERVER', 'INVALID_REQUEST'],
   ];
-  for (const [error, code, refused = code] of cases) {
-    it(`maps ${JSON.stringify(error)} to ${code}, and to ${refused} where no stream began`, () => {
-      expect(codeOfReportedError(error, 500)).to.equal(code);
-      expect(codeOfReportedError(error, 400)).to.equal(refused);
+  for (const [error, status, code, refused = code] of cases) {
+    it(`maps ${JSON.stringify(error)} to ${code}, and to ${refused} where no stream began (H8)`, () => {
+      const facts = status === undefined ? {} : { status };
+      expect(factsOfReportedError(error, 500)).to.deep.equal({ code, ...facts });
+      expect(factsOfReportedError(error, 400)).to.deep.equal({ code: refused, ...facts });
     });
   }
 });

@@ -55,18 +55,13 @@ describe('HarnessSdkJsonRpcServer', () => {
     const { violations } = error.data as unknown as { violations: { path: string }[] };
     expect(violations.map(({ path }) => path)).to.have.members(['cwd', 'provider', 'model', 'maxTokens']);
     await host.initialize();
-    const blocks = [
-      { type: 'text' },
-      { type: 'text', text: 'fine' },
-      7,
-      { type: 'image', data: '', mimeType: 'image/png' },
-    ];
+    const blocks = [{ type: 'text' }, { type: 'text', text: 'fine' }, 7, { type: 'image', data: '' }];
     const prompt = await refusal(host.client.request('session/prompt', { sessionId: 's', contentBlocks: blocks }));
     expect(
       (prompt.data as unknown as typeof error.data & { violations: { path: string }[] }).violations.map(
         ({ path }) => path,
       ),
-    ).to.deep.equal(['contentBlocks[0].text', 'contentBlocks[2]', 'contentBlocks[3]']);
+    ).to.deep.equal(['contentBlocks[0].text', 'contentBlocks[2]', 'contentBlocks[3].mimeType']);
     expect(prompt.message).to.equal('contentBlocks[0].text must be a string');
   });
 

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { fstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { fstatSync, readdirSync, readFileSync, readlinkSync, statSync, type writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { type SinonFakeTimers, useFakeTimers } from 'sinon';
 import { Deferred } from '../../src/base/index.js';
-import { FileSessionLog } from '../../src/session/file-session-log.js';
-import { FileSessionRepository } from '../../src/session/file-session-repository.js';
+import type { FileSessionLog } from '../../src/session/file-session-log.js';
 import type { EncodedEvent, SessionHeader } from '../../src/session/index.js';
+import { fileRepository, newFileLog } from '../support/file-logs.js';
 import { fsError, useFsFaults } from '../support/fs-faults.js';
 import { readLog } from '../support/read-log.js';
 import { RecordingLogger } from '../support/recording-logger.js';
@@ -34,24 +34,29 @@ describe('FileSessionLog', () => {
   beforeEach(() => {
     logger = new RecordingLogger();
     path = join(dir.path, '--ws--', 's', 'session.jsonl');
-    log = new FileSessionLog(path, 'kernel', dir.path, HEADER, logger);
+    log = newFileLog(dir.path, HEADER, logger);
   });
   afterEach(() => log.close().catch(() => undefined));
 
   const storedSeqs = async (): Promise<number[]> => {
-    const config = { root: dir.path, durability: 'kernel', compression: 'none' } as const;
-    const { events } = await readLog(new FileSessionRepository(config, logger), 's');
+    const { events } = await readLog(fileRepository(dir.path), 's');
     return events.map(({ seq }) => seq);
   };
-  const files = (): string[] => readdirSync(dirname(path));
+  const files = (): string[] => readdirSync(dirname(path)).filter((name) => name !== 'session.lease');
+
+  /** Refuses what is written of logs; leases are written as text. */
+  const fullForLogs =
+    (real: typeof writeSync) =>
+    (...args: [number, Uint8Array | string]): number => {
+      if (typeof args[1] !== 'string') throw fsError('ENOSPC');
+      return real(...(args as Parameters<typeof writeSync>));
+    };
 
   describe('a write that fails', () => {
     it('leaves nothing of the first batch behind, and the retry stores it', async () => {
-      faults.inject('writeSync', () => () => {
-        throw fsError('ENOSPC');
-      });
+      faults.inject('writeSync', fullForLogs);
       expect(() => log.append(batch(0))).to.throw('ENOSPC');
-      expect(files()).to.deep.equal([]);
+      expect(readdirSync(dirname(path))).to.deep.equal([]);
       faults.heal();
       log.append(batch(0));
       expect(files()).to.deep.equal(['session.jsonl']);
@@ -59,17 +64,19 @@ describe('FileSessionLog', () => {
     });
 
     it('leaves nothing behind when the link fails', () => {
-      faults.inject('linkSync', () => () => {
-        throw fsError('EMLINK');
-      });
-      expect(() => log.append(batch(0))).to.throw('EMLINK');
-      expect(files()).to.deep.equal([]);
+      for (const suffix of ['jsonl', 'lease']) {
+        faults.inject('linkSync', (real) => (from: string, to: string) => {
+          if (to.endsWith(suffix)) throw fsError('EMLINK');
+          real(from, to);
+        });
+        expect(() => log.append(batch(0))).to.throw('EMLINK');
+        expect(readdirSync(dirname(path))).to.deep.equal([]);
+        faults.heal();
+      }
     });
 
     it('reports what could not be undone beside what failed', () => {
-      faults.inject('writeSync', () => () => {
-        throw fsError('ENOSPC');
-      });
+      faults.inject('writeSync', fullForLogs);
       faults.inject('unlinkSync', () => () => {
         throw fsError('EIO');
       });
@@ -86,8 +93,9 @@ describe('FileSessionLog', () => {
       log.append(batch(0));
       log.append(batch(1));
       expect(await storedSeqs()).to.deep.equal([0, 1]);
-      expect(files()).to.have.length(2);
-      expect(files().find((name) => name !== 'session.jsonl')).to.match(/^session\.jsonl\.[0-9a-f]{12}\.tmp$/);
+      const names = files().filter((name) => !name.startsWith('session.lease'));
+      expect(names).to.have.length(2);
+      expect(names.find((name) => name !== 'session.jsonl')).to.match(/^session\.jsonl\.[0-9a-f]{12}\.tmp$/);
     });
 
     it('goes on after short writes until every byte is out', async () => {
@@ -264,7 +272,9 @@ describe('FileSessionLog', () => {
       log.append(batch(0));
       const before = closes.callCount;
       await rejectionOf(log.close());
-      expect(closes.callCount).to.equal(before + 1);
+      // The log's and the lease's.
+      expect(closes.callCount).to.equal(before + 2);
+      expect(readdirSync(dirname(path))).to.deep.equal(['session.jsonl']);
       expect(clock.countTimers()).to.equal(0);
     });
 
@@ -276,7 +286,7 @@ describe('FileSessionLog', () => {
       });
       const root = join(dir.path, 'deep', 'root');
       path = join(root, '--ws--', 's', 'session.jsonl');
-      log = new FileSessionLog(path, 'kernel', root, HEADER, logger);
+      log = newFileLog(root, HEADER, logger);
       log.append(batch(0));
       await log.sync();
       const directories = [dirname(path), join(root, '--ws--'), root, dirname(root), dir.path];
@@ -285,10 +295,27 @@ describe('FileSessionLog', () => {
       await log.sync();
       expect(synced).to.have.length(directories.length + 2);
       const second = join(root, '--ws--', 't', 'session.jsonl');
-      const other = new FileSessionLog(second, 'kernel', root, { ...HEADER, id: 't' }, logger);
+      const other = newFileLog(root, { ...HEADER, id: 't' }, logger);
       other.append(batch(0));
       await other.close();
       expect(synced.slice(directories.length + 2)).to.deep.equal(['log', dirname(second), join(root, '--ws--'), root]);
+    });
+
+    it('covers the directories that a first batch made which was refused', async () => {
+      const synced: string[] = [];
+      const root = join(dir.path, 'root');
+      path = join(root, '--ws--', 's', 'session.jsonl');
+      log = newFileLog(root, HEADER, logger);
+      faults.inject('writeSync', fullForLogs);
+      expect(() => log.append(batch(0))).to.throw('ENOSPC');
+      faults.heal();
+      faults.inject('fsync', (real) => (fd: number, done: (error: Error | null) => void) => {
+        if (fstatSync(fd).isDirectory()) synced.push(readlinkSync(`/proc/self/fd/${fd}`));
+        real(fd, done);
+      });
+      log.append(batch(0));
+      await log.sync();
+      expect(synced).to.deep.equal([dirname(path), join(root, '--ws--'), root, dir.path]);
     });
 
     for (const code of ['EACCES', 'EINVAL', 'ENOTSUP', 'EPERM']) {
@@ -301,13 +328,7 @@ describe('FileSessionLog', () => {
         log.append(batch(0));
         await log.close();
         directoryError = fsError('EIO');
-        const other = new FileSessionLog(
-          join(dir.path, '--ws--', 't', 'session.jsonl'),
-          'kernel',
-          dir.path,
-          HEADER,
-          logger,
-        );
+        const other = newFileLog(dir.path, { ...HEADER, id: 't' }, logger);
         other.append(batch(0));
         expect(await rejectionOf(other.close())).to.have.property('code', 'EIO');
       });

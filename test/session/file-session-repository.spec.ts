@@ -2,11 +2,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { array, assert, asyncProperty, string } from 'fast-check';
-import { FileSessionRepository } from '../../src/session/file-session-repository.js';
 import type { SessionHeader } from '../../src/session/index.js';
 import { sessionPersistenceModule } from '../../src/session/session-persistence.module.js';
+import { fileRepository } from '../support/file-logs.js';
 import { readLog } from '../support/read-log.js';
-import { RecordingLogger } from '../support/recording-logger.js';
 import { rejectionOf } from '../support/rejection-of.js';
 import { human, SessionWorld, tick } from '../support/session-world.js';
 import { useTempDir } from '../support/temp-dir.js';
@@ -14,9 +13,7 @@ import { useTempDir } from '../support/temp-dir.js';
 const HEADER: SessionHeader = { type: 'session', version: 0, id: 's', createdAt: 1, cwd: '/ws', delegationDepth: 0 };
 const event = (seq: number): string => `{"type":"step/start","seq":${seq},"time":1,"data":{"turn":1,"step":1}}`;
 
-function over(root: string): FileSessionRepository {
-  return new FileSessionRepository({ root, durability: 'kernel', compression: 'none' }, new RecordingLogger());
-}
+const over = fileRepository;
 
 function entries(root: string): string[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' }).sort();
@@ -43,10 +40,11 @@ describe('FileSessionRepository', () => {
       const project = '--srv-my~0020app--';
       const name = '..~002Fx~003A1';
       expect(session.location).to.equal(join(root, project, name, 'session.jsonl'));
-      expect(entries(root)).to.deep.equal([project, join(project, name), join(project, name, 'session.jsonl')]);
+      const files = ['session.jsonl', 'session.lease'].map((file) => join(project, name, file));
+      expect(entries(root)).to.deep.equal([project, join(project, name), ...files]);
       const modes = [join(dir.path, 'deep'), root, join(root, project), join(root, project, name)].map(modeOf);
       expect(modes).to.deep.equal([0o700, 0o700, 0o700, 0o700]);
-      expect(modeOf(session.location ?? '')).to.equal(0o600);
+      for (const file of files) expect(modeOf(join(root, file))).to.equal(0o600);
       await world.scope.close();
       expect(entries(root)).to.have.length(3);
     });
@@ -180,13 +178,6 @@ describe('FileSessionRepository', () => {
       expect(failure.message).to.contain(one).and.to.contain(two);
     });
 
-    it('refuses a compressed log', async () => {
-      const path = storeText('x', '--ws--/s/session.jsonl.zstd');
-      const failure = await rejectionOf(over(dir.path).find('s'));
-      expect(failure).to.have.property('code', 'SESSION_FORMAT_UNSUPPORTED');
-      expect(failure.message).to.contain(path);
-    });
-
     const head = (fields: object): string => JSON.stringify({ ...HEADER, ...fields });
     const damaged: readonly (readonly [string, string | Buffer, number, RegExp, string?])[] = [
       ['an empty file', '', 1, /missing or incomplete/],
@@ -213,47 +204,13 @@ describe('FileSessionRepository', () => {
       ['a bad origin', log(head({ origin: 'x' })), 1, /origin/],
       ['a bad preset', log(head({ agentPreset: 1 })), 1, /agentPreset/],
       ['a retired field', log(head({ sandboxMode: 'x' })), 1, /sandboxMode is a retired/],
-      ['an event that is no JSON', log(header, event(0), '{"type"'), 3, /JSON/],
-      ['an event that is no object', log(header, '1'), 2, /not a JSON object/],
-      ['an empty line', log(header, '', event(0)), 2, /JSON/],
-      ['a gap', log(header, event(0), event(2)), 3, /seq is 2, expected 1/],
-      ['a repetition', log(header, event(0), event(0)), 3, /seq is 0, expected 1/],
-      ['a seq that is no number', log(header, event(0).replace('"seq":0', '"seq":"0"')), 2, /seq is "0", expected 0/],
-      ['a bad time', log(header, event(0).replace('"time":1', '"time":1.5')), 2, /time must be/],
-      ['an unknown member', log(header, event(0).replace('{', '{"extra":1,')), 2, /"extra" is not a member/],
-      ['a missing type', log(header, event(0).replace('"type":"step/start",', '')), 2, /type must be/],
-      ['a bad mark', log(header, event(0).replace('{', '{"ignorable":false,')), 2, /ignorable must be true/],
-      ['bad data', log(header, event(0).replace('"step":1', '"step":-0')), 2, /data\.step is -0/],
+      ['a header that is no UTF-8', Buffer.from([0x22, 0xff, 0x22, 0x0a]), 1, /UTF-8/],
       [
         'an unknown type',
         log(header, event(0).replace('step/start', 'x/y')),
         2,
         /"x\/y" is unknown/,
         'SESSION_FORMAT_UNSUPPORTED',
-      ],
-      [
-        'a packed row',
-        log(header, '{"type":"text-chunks","seq0":0,"time0":1,"data":{}}'),
-        2,
-        /"text-chunks" is unknown/,
-        'SESSION_FORMAT_UNSUPPORTED',
-      ],
-      [
-        'a replacement',
-        log(
-          header,
-          event(0),
-          `{"type":"user/message","seq":1,"time":1,"data":${JSON.stringify(human('x'))},"surfaceOp":{"op":"replace","start":0,"end":0},"sourceEventSeqs":[0]}`,
-        ),
-        3,
-        /"replace" cannot be read yet/,
-        'SESSION_FORMAT_UNSUPPORTED',
-      ],
-      [
-        'bytes that are no UTF-8',
-        Buffer.concat([Buffer.from(log(header)), Buffer.from([0x22, 0xff, 0x22, 0x0a])]),
-        2,
-        /UTF-8/,
       ],
     ];
     for (const [name, text, line, problem, code = 'SESSION_CORRUPT'] of damaged) {
@@ -272,8 +229,8 @@ describe('FileSessionRepository', () => {
       [{ root: '' }, /root/],
       [{ root: 5 }, /root/],
       [{ root: 'x', durability: 'paper' }, /durability/],
-      [{ root: 'x', compression: 'zstd' }, /compression/],
-      [{ root: 'x', packChunks: true }, /packChunks/],
+      [{ root: 'x', compression: 'lzma' }, /compression/],
+      [{ root: 'x', packChunks: 'yes' }, /packChunks/],
     ];
     for (const [config, problem] of refused) {
       it(`refuses ${JSON.stringify(config)}`, async () => {
@@ -282,6 +239,17 @@ describe('FileSessionRepository', () => {
         expect(failure.message).to.match(problem);
       });
     }
+
+    it('takes zstd where this Node can write it, and else says what is needed (decision 41)', async () => {
+      const configured = sessionPersistenceModule.configure({ root: 'x', compression: 'zstd' });
+      if ('zstdCompress' in process.getBuiltinModule('node:zlib')) await configured;
+      else {
+        const failure = await rejectionOf(configured);
+        expect(failure).to.have.property('code', 'INVALID_CONFIG');
+        expect(failure.message).to.contain('compression zstd needs Node 22.15 or later to be written');
+      }
+      await sessionPersistenceModule.configure({ root: 'x', compression: 'gzip', packChunks: false });
+    });
 
     it('has defaults for all but the root', async () => {
       const { runtime, session } = await sessionPersistenceModule.configure({ root: dir.path });

@@ -19,7 +19,7 @@ describe('ListenerNotifications', () => {
     ]);
     tick(await world.create());
     world.notifications.sessionStatus('s', 'running');
-    expect(heard).to.deep.equal(['1 s step/start', '3 true', '2 s running']);
+    expect(heard).to.deep.equal(['1 s session/end-seed', '3 true', '2 s running']);
   });
 
   it('contains throws and rejections: siblings hear, the event stands, the failure is told once', async () => {

@@ -75,18 +75,18 @@ describe('LiveSession', () => {
     session.join([
       participant('first', ({ type }) => {
         first.push(type);
-        if (type !== 'step/start') return;
+        if (type !== 'session/end-seed') return;
         expect(title(session, 'a').seq).to.equal(1);
-        session.append('turn/start', { turn: 7 });
+        session.append('turn/start', { turn: 1 });
       }),
     ]);
     session.join([participant('second', ({ type }) => second.push(type))]);
     tick(session);
-    const all = ['step/start', 'session/title', 'turn/start'];
+    const all = ['session/end-seed', 'session/title', 'turn/start'];
     expect(wire).to.deep.equal(all);
     expect(first).to.deep.equal(all);
     expect(second).to.deep.equal(all);
-    expect(session.lastTurn).to.equal(7);
+    expect(session.lastTurn).to.equal(1);
   });
 
   it('contains a participant that throws, and tells of it once', async () => {
@@ -164,6 +164,20 @@ describe('LiveSession', () => {
     expect([...world.repository.open]).to.deep.equal([]);
     expect(world.store.get('s')).to.equal(undefined);
   });
+
+  for (const [options, asIs] of [
+    [undefined, false],
+    [{ asIs: false }, false],
+    [{ asIs: true }, true],
+  ] as const) {
+    it(`closes its log ${asIs ? 'as it is' : 'packed'} when it is closed with ${JSON.stringify(options)}`, async () => {
+      const world = await SessionWorld.withFake();
+      const session = await world.create();
+      tick(session);
+      await session.close(options);
+      expect(world.repository.closed).to.deep.equal([{ id: 's', asIs }]);
+    });
+  }
 
   it('reports a store that refuses to the end, and releases the log and the id all the same', async () => {
     const world = await SessionWorld.withFake();

@@ -6,6 +6,8 @@ const base = { seq: 5, time: 1 };
 const user = { ...base, type: 'user/message', data: human('hi') };
 const answer = { ...base, type: 'assistant/message', data: { turn: 1, step: 1, message: said() } };
 const result = { ...base, type: 'tool/result', data: { turn: 1, step: 1, message: resultOf('c', 'ok') } };
+const ok = resultOf('c', 'ok');
+const [block] = ok.content;
 const log = { ...base, type: 'turn/start', data: { turn: 1 } };
 
 describe('sealEvent', () => {
@@ -23,6 +25,14 @@ describe('sealEvent', () => {
     });
   }
 
+  it('takes a replacement, detached and frozen', () => {
+    const surfaceOp = { op: 'replace', start: 1, end: 2 };
+    const event = sealEvent({ ...user, surfaceOp, sourceEventSeqs: [1, 2] });
+    surfaceOp.end = 9;
+    expect(event.surfaceOp).to.deep.equal({ op: 'replace', start: 1, end: 2 });
+    expect(Object.isFrozen(event.surfaceOp)).to.equal(true);
+  });
+
   it('allows an empty list of sources on an assistant message only', () => {
     expect(sealEvent({ ...answer, surfaceOp: 'append', sourceEventSeqs: [] }).sourceEventSeqs).to.deep.equal([]);
   });
@@ -39,12 +49,19 @@ describe('sealEvent', () => {
     ['data that is null', { ...log, data: null }, 'data must be an object'],
     ['a bad value in the data', { ...log, data: { turn: Number.NaN } }, 'data.turn is NaN, which JSON cannot carry'],
     ['a surface type without surfaceOp', user, 'surfaceOp is mandatory on user/message'],
-    ['an unknown surfaceOp', { ...user, surfaceOp: 'prepend' }, 'surfaceOp must be "append"'],
-    ['a null surfaceOp', { ...user, surfaceOp: null }, 'surfaceOp must be "append"'],
+    ['an unknown surfaceOp', { ...user, surfaceOp: 'prepend' }, 'surfaceOp must be "append" or {"op":"replace",'],
+    ['a null surfaceOp', { ...user, surfaceOp: null }, 'surfaceOp must be "append" or {"op":"replace",'],
+    ['an unknown op', { ...user, surfaceOp: { op: 'insert', start: 1, end: 2 } }, 'surfaceOp must be "append" or'],
+    ['a replace with more', { ...user, surfaceOp: { op: 'replace', start: 1, end: 2, x: 1 } }, 'surfaceOp must be'],
     [
-      'replace',
-      { ...user, surfaceOp: { op: 'replace', start: 1, end: 2 }, sourceEventSeqs: [1, 2] },
-      'surfaceOp "replace" is not supported yet',
+      'a replace from itself',
+      { ...user, surfaceOp: { op: 'replace', start: 5, end: 2 } },
+      'surfaceOp.start must be the seq of an earlier event',
+    ],
+    [
+      'a replace to a negative seq',
+      { ...user, surfaceOp: { op: 'replace', start: 1, end: -1 } },
+      'surfaceOp.end must be the seq of an earlier event',
     ],
     ['surfaceOp elsewhere', { ...log, surfaceOp: 'append' }, 'surfaceOp is not allowed on turn/start'],
     ['sources elsewhere', { ...log, sourceEventSeqs: [1] }, 'sourceEventSeqs is not allowed on turn/start'],
@@ -98,6 +115,36 @@ describe('sealEvent', () => {
       'an answer without message',
       { ...answer, surfaceOp: 'append', data: { turn: 1 } },
       'data.message.content must be an array of content blocks',
+    ],
+    [
+      'a block that is no object',
+      { ...user, surfaceOp: 'append', data: { ...human('x'), content: [null] } },
+      'data.content must be an array of content blocks',
+    ],
+    [
+      'a block without a type',
+      { ...answer, surfaceOp: 'append', data: { message: { content: [{ text: 'x' }] } } },
+      'data.message.content must be an array of content blocks',
+    ],
+    [
+      'a result of two blocks',
+      { ...result, surfaceOp: 'append', data: { message: { ...ok, content: [block, block] } } },
+      'data.message.content must be one tool-result block',
+    ],
+    [
+      'a result of another block',
+      { ...result, surfaceOp: 'append', data: { message: { ...ok, content: [{ type: 'text', text: 'x' }] } } },
+      'data.message.content must be one tool-result block',
+    ],
+    [
+      'a result without content',
+      { ...result, surfaceOp: 'append', data: { message: { ...ok, content: [{ ...block, content: 'x' }] } } },
+      'data.message.content must be one tool-result block',
+    ],
+    [
+      'a result of another call than its source',
+      { ...result, surfaceOp: 'append', data: { message: { ...ok, source: { kind: 'tool', callId: 'd' } } } },
+      'data.message.source.callId must be the toolCallId of the result',
     ],
     [
       'a null message',

@@ -1,91 +1,89 @@
 import { expect } from 'chai';
-import { array, assert, asyncProperty, boolean, constantFrom, integer, record, string } from 'fast-check';
+import { assert, asyncProperty } from 'fast-check';
 import type { SessionEvent } from '../../src/protocol/index.js';
-import type { Session } from '../../src/session/index.js';
-import { MemorySessionRepository } from '../../src/session/memory-session-repository.js';
-import { SessionFold } from '../../src/session/session-fold.js';
-import { human, resultOf, SessionWorld, said } from '../support/session-world.js';
-
-const kinds = ['turn', 'user', 'chunk', 'answer', 'empty answer', 'result', 'header', 'context', 'title'] as const;
-const step = record({ kind: constantFrom(...kinds), text: string(), flag: boolean(), number: integer({ min: 1 }) });
-
-function apply(
-  session: Session,
-  { kind, text, flag, number }: { kind: string; text: string; flag: boolean; number: number },
-): void {
-  const at = { turn: number, step: 1 };
-  const append = { surfaceOp: 'append' } as const;
-  if (kind === 'turn') session.append('turn/start', { turn: number });
-  if (kind === 'user') session.append('user/message', human(text), append);
-  if (kind === 'chunk') session.append('assistant/chunk', { ...at, chunk: { type: 'text-delta', index: 0, text } });
-  if (kind === 'answer') {
-    const interrupted = flag ? { interrupted: true as const } : {};
-    session.append('assistant/message', { ...at, message: said({ type: 'text', text }), ...interrupted }, append);
-  }
-  if (kind === 'empty answer') session.append('assistant/message', { ...at, message: said() }, append);
-  if (kind === 'result') session.append('tool/result', { ...at, message: resultOf('c', text) }, append);
-  if (kind === 'header')
-    session.append('request/header', { header: { config: { provider: text, model: 'm' } }, reason: 'change' });
-  if (kind === 'context') session.append('request/context', { provider: text, model: 'm', contextWindow: number });
-  if (kind === 'title') session.append('session/title', { title: text, messageSeqs: [], source: { kind: 'user' } });
-}
-
-function folded(events: readonly SessionEvent[]): SessionFold {
-  const fold = new SessionFold();
-  for (const event of events) fold.commit(event);
-  return fold;
-}
+import { foldLog, SessionFold } from '../../src/session/session-fold.js';
+import { runs } from '../support/runs.js';
+import { anyMoves, historyOf, ScriptPlayer } from '../support/session-script.js';
+import { human, resultOf, SessionWorld, said, stateOf } from '../support/session-world.js';
 
 describe('SessionFold', () => {
-  it('gives the same event by event as from the stored log', async () => {
+  it('gives the same event by event as from the whole log, in any valid session', async () => {
     await assert(
-      asyncProperty(array(step, { maxLength: 40 }), async (steps) => {
-        const world = await SessionWorld.over({ repository: new MemorySessionRepository() });
+      asyncProperty(anyMoves, async (moves) => {
+        const seen: SessionEvent[] = [];
+        const world = await SessionWorld.withFake([
+          {
+            sessionEvent: (session, event) => {
+              seen.push(event);
+              if (event.type !== 'assistant/chunk') expect(session.messages()).to.deep.equal(historyOf(seen));
+            },
+          },
+        ]);
         const session = await world.create();
-        session.append('turn/start', { turn: 1 });
-        for (const one of steps) apply(session, one);
+        new ScriptPlayer(session).playAll(moves);
         await session.close();
+        expect(world.logger.messages('error')).to.deep.equal([]);
         const events = await world.storedEvents();
-        const whole = folded(events);
-        expect(session.messages()).to.deep.equal(whole.messages());
-        expect(session.requestHeader).to.deep.equal(whole.requestHeader);
-        expect(session.requestContext).to.deep.equal(whole.requestContext);
-        expect(session.lastTurn).to.equal(whole.lastTurn);
-        expect(session.nextSeq).to.equal(whole.nextSeq).and.to.equal(events.length);
+        expect(events).to.deep.equal(seen);
         expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, index) => index));
-        const surfaceOnly = folded(events.filter(({ surfaceOp }) => surfaceOp !== undefined));
-        expect(surfaceOnly.messages()).to.deep.equal(whole.messages());
+        expect(stateOf(session)).to.deep.equal(stateOf(foldLog(events)));
       }),
-      { numRuns: 60 },
+      runs(100),
+    );
+  });
+
+  it('derives the history from surface events alone', async () => {
+    await assert(
+      asyncProperty(anyMoves, async (moves) => {
+        const world = await SessionWorld.withFake();
+        const session = await world.create();
+        new ScriptPlayer(session).playAll(moves);
+        session.save();
+        const fold = new SessionFold();
+        for (const event of await world.storedEvents()) if (event.surfaceOp !== undefined) fold.commit(event);
+        expect(fold.messages()).to.deep.equal(session.messages());
+      }),
+      runs(50),
     );
   });
 
   it('starts empty', () => {
     const fold = new SessionFold();
     expect(fold.messages()).to.deep.equal([]);
-    expect([fold.nextSeq, fold.lastTurn, fold.requestHeader, fold.requestContext]).to.deep.equal([
-      0,
-      0,
-      undefined,
-      undefined,
-    ]);
+    expect([fold.nextSeq, fold.lastTurn, fold.openTurn]).to.deep.equal([0, 0, undefined]);
+    expect([fold.requestHeader, fold.requestContext, fold.title]).to.deep.equal([undefined, undefined, undefined]);
+    expect(fold.pendingInbox).to.deep.equal({ 'next-turn': [], 'next-step': [] });
   });
 
-  it('takes the last header and context, and the message of an interrupted answer', async () => {
+  it('takes the last header, context and title, and the message of an interrupted answer', async () => {
     const session = await (await SessionWorld.withFake()).create();
     const append = { surfaceOp: 'append' } as const;
     const at = { turn: 1, step: 1 };
+    session.append('turn/start', { turn: 1 });
+    session.append('step/start', at);
     for (const provider of ['first', 'last']) {
       session.append('request/header', { header: { config: { provider, model: 'm' } }, reason: 'change' });
       session.append('request/context', { provider, model: 'm' });
+      session.append('session/title', { title: provider, messageSeqs: [], source: { kind: 'user' } });
     }
     session.append('user/message', human('q'), append);
     session.append('assistant/message', { ...at, message: said(), usage: { inputTokens: 1, outputTokens: 0 } }, append);
     const cut = said({ type: 'text', text: 'half' });
     session.append('assistant/message', { ...at, message: cut, interrupted: true }, append);
+    session.append('tool/call', { ...at, callId: 'c', name: 't', arguments: '' });
     session.append('tool/result', { ...at, message: resultOf('c', 'r') }, append);
     expect(session.messages()).to.deep.equal([human('q'), cut, resultOf('c', 'r')]);
     expect(session.requestHeader?.config.provider).to.equal('last');
     expect(session.requestContext?.provider).to.equal('last');
+    expect(session.title).to.equal('last');
+  });
+
+  it('keeps sessions apart', async () => {
+    const world = await SessionWorld.withFake();
+    const [one, two] = [await world.create('one'), await world.create('two')];
+    one.append('turn/start', { turn: 1 });
+    expect(() => two.append('step/start', { turn: 1, step: 1 })).to.throw('must be inside a turn');
+    two.append('turn/start', { turn: 1 });
+    expect([one.lastTurn, two.lastTurn]).to.deep.equal([1, 1]);
   });
 });

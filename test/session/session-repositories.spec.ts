@@ -1,9 +1,13 @@
 import { expect } from 'chai';
-import { FileSessionRepository } from '../../src/session/file-session-repository.js';
-import type { EncodedEvent, SessionHeader, SessionRepository } from '../../src/session/index.js';
+import {
+  type EncodedEvent,
+  type SessionHeader,
+  SessionLeasedError,
+  type SessionRepository,
+} from '../../src/session/index.js';
 import { MemorySessionRepository } from '../../src/session/memory-session-repository.js';
+import { fileRepository } from '../support/file-logs.js';
 import { readLog } from '../support/read-log.js';
-import { RecordingLogger } from '../support/recording-logger.js';
 import { rejectionOf } from '../support/rejection-of.js';
 import { useTempDir } from '../support/temp-dir.js';
 
@@ -21,10 +25,7 @@ function batch(from: number, count = 1): EncodedEvent[] {
 const dir = useTempDir;
 const implementations: readonly (readonly [string, (root: string) => SessionRepository])[] = [
   ['MemorySessionRepository', () => new MemorySessionRepository()],
-  [
-    'FileSessionRepository',
-    (root) => new FileSessionRepository({ root, durability: 'kernel', compression: 'none' }, new RecordingLogger()),
-  ],
+  ['FileSessionRepository', (root) => fileRepository(root)],
 ];
 
 for (const [name, make] of implementations) {
@@ -102,6 +103,41 @@ for (const [name, make] of implementations) {
       await log.close();
       expect(() => log.append(batch(1))).to.throw('closed');
       await log.sync();
+    });
+
+    it('continues a stored session with its events and the next seq', async () => {
+      const log = await repository.create(header('s'));
+      log.append(batch(0, 2));
+      await log.close();
+      for (const life of [1, 2]) {
+        const seqs: number[] = [];
+        const resumed = await repository.resume('s', ({ seq }) => seqs.push(seq));
+        expect(seqs).to.have.length(life + 1);
+        expect(resumed.reading).to.deep.include({ header: header('s'), eventCount: life + 1 });
+        expect(() => resumed.log.append(batch(0))).to.throw(`event 0 cannot be stored where ${life + 1} is next`);
+        resumed.log.append(batch(life + 1));
+        await resumed.log.close();
+      }
+      expect((await readLog(repository, 's')).events).to.deep.equal(batch(0, 4).map(({ json }) => JSON.parse(json)));
+    });
+
+    it('refuses to continue what is open for writing, naming the holder, or not stored', async () => {
+      expect(await rejectionOf(repository.resume('s', () => undefined))).to.have.property('code', 'SESSION_NOT_FOUND');
+      const log = await repository.create(header('s'));
+      expect(await rejectionOf(repository.resume('s', () => undefined))).to.have.property('code', 'SESSION_NOT_FOUND');
+      log.append(batch(0));
+      log.assertHeld();
+      for (const open of [log, undefined]) {
+        const writer = open ?? (await repository.resume('s', () => undefined)).log;
+        const failure = await rejectionOf(repository.resume('s', () => undefined));
+        expect(failure).to.be.instanceOf(SessionLeasedError).with.nested.property('holder.pid', process.pid);
+        await writer.close();
+        await writer.close();
+      }
+      const last = await repository.resume('s', () => undefined);
+      await log.close();
+      expect(await rejectionOf(repository.resume('s', () => undefined))).to.have.property('code', 'SESSION_LEASED');
+      await last.log.close();
     });
 
     for (const id of [

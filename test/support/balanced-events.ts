@@ -93,6 +93,11 @@ class Ledger implements Balance {
         this.#chunks = [];
         this.#finished = false;
         return;
+      case 'llm/retry':
+        this.#inStep(event.data);
+        this.#chunks = [];
+        this.#finished = false;
+        return;
       case 'step/end':
         this.#inStep(event.data);
         check(this.#open.length === 0 && this.#wanted.length === 0, 'a tool call without its result');

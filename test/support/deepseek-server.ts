@@ -5,9 +5,11 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { Deferred } from '../../src/base/index.js';
+import type { TestCertificate } from './test-certificate.js';
 
 /** One answer of the server. The default is an empty stream that ends in `stop`. */
 export interface ServerAnswer {
@@ -73,15 +75,18 @@ export class DeepSeekServer {
   respond: ((request: RecordedRequest) => ServerAnswer) | undefined;
   readonly #answers: ServerAnswer[];
   readonly #server: Server;
+  readonly #isTls: boolean;
   readonly #waiting = new Set<() => void>();
   #connections = 0;
   #opened = 0;
 
-  private constructor(answers: ServerAnswer[]) {
+  private constructor(answers: ServerAnswer[], tls?: TestCertificate) {
     this.#answers = answers;
-    this.#server = createServer((request, response) => {
+    const serve = (request: IncomingMessage, response: ServerResponse): void => {
       this.#serve(request, response).catch(() => response.destroy());
-    });
+    };
+    this.#isTls = tls !== undefined;
+    this.#server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve);
     this.#server.on('connection', (socket) => {
       this.#connections += 1;
       this.#opened += 1;
@@ -94,8 +99,16 @@ export class DeepSeekServer {
   }
 
   /** Listens on a free port of the loopback interface. */
-  static async start(...answers: readonly ServerAnswer[]): Promise<DeepSeekServer> {
-    const server = new DeepSeekServer([...answers]);
+  static start(...answers: readonly ServerAnswer[]): Promise<DeepSeekServer> {
+    return DeepSeekServer.#listen(new DeepSeekServer([...answers]));
+  }
+
+  /** As `start()`, over TLS. */
+  static startTls(tls: TestCertificate): Promise<DeepSeekServer> {
+    return DeepSeekServer.#listen(new DeepSeekServer([], tls));
+  }
+
+  static async #listen(server: DeepSeekServer): Promise<DeepSeekServer> {
     await new Promise<void>((resolve, reject) => {
       server.#server.once('error', reject);
       server.#server.listen(0, '127.0.0.1', resolve);
@@ -105,7 +118,7 @@ export class DeepSeekServer {
 
   /** The base URL, without a path. */
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `${this.#isTls ? 'https' : 'http'}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   /** Connections that were opened so far. */

@@ -11,6 +11,12 @@ export class FakeTools implements ToolExecutor {
   body: (request: ToolCallRequest, signal: AbortSignal) => ToolOutcome | Promise<ToolOutcome> = ({ arguments: text }) =>
     outcome(text);
 
+  isSafe: (request: ToolCallRequest) => boolean = () => false;
+
+  isConcurrencySafe(request: ToolCallRequest): boolean {
+    return this.isSafe(request);
+  }
+
   async execute(request: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
     if (signal.aborted) return ABORTED_BEFORE_DISPATCH;
     this.started.push(request.callId);

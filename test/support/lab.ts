@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageInfo } from '../../src/base/index.js';
 import { DeepSeekHarness, type DeepSeekHarnessOptions } from '../../src/client/index.js';
 import type { SessionEvent } from '../../src/protocol/index.js';
 import { DeepSeekServer, type ServerAnswer } from './deepseek-server.js';
+import { eventsIn } from './events-in.js';
 import { RawRuntime } from './raw-runtime.js';
 
 export const builtBin = join(packageInfo().root, 'dist', 'bin', 'dsh.js');
@@ -75,10 +76,7 @@ export class Lab {
   /** The events of the only session log, as stored; while it is written, the complete ones. */
   async storedEvents(): Promise<SessionEvent[]> {
     const [log] = await this.logs();
-    if (log === undefined) return [];
-    const text = await readFile(log, 'utf8');
-    const [, ...lines] = text.slice(0, text.lastIndexOf('\n')).split('\n');
-    return lines.map((line) => JSON.parse(line) as SessionEvent);
+    return log === undefined ? [] : eventsIn(log);
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../src/base/index.js';
-import { FileSessionLog } from '../../src/session/file-session-log.js';
-import { RecordingLogger } from './recording-logger.js';
+import { newFileLog } from './file-logs.js';
 
 /** Run under a limit of the file size: appends until the kernel refuses, and tells on stdout how it went. */
 const [, , root = ''] = process.argv;
@@ -10,7 +9,7 @@ process.on('SIGXFSZ', () => undefined);
 
 const path = join(root, '--ws--', 's', 'session.jsonl');
 const header = { type: 'session', version: 0, id: 's', createdAt: 1, cwd: '/ws', delegationDepth: 0 } as const;
-const log = new FileSessionLog(path, 'kernel', root, header, new RecordingLogger());
+const log = newFileLog(root, header);
 const data = { title: 'x'.repeat(300), messageSeqs: [], source: { kind: 'user' } };
 let stored = 0;
 let code: string | undefined;

@@ -65,14 +65,16 @@ export class SessionWorld<R extends SessionRepository = FakeRepository> {
     return this.store.open({ id, cwd: '/ws' });
   }
 
+  /** None while nothing is stored. */
   async storedEvents(id = 's'): Promise<readonly SessionEvent[]> {
+    if ((await this.repository.find(id)) === undefined) return [];
     return (await readLog(this.repository, id)).events;
   }
 }
 
 /** Appends an event that means nothing to anybody. */
-export function tick(session: Session, turn = 1): SessionEvent {
-  return session.append('step/start', { turn, step: 1 });
+export function tick(session: Session): SessionEvent {
+  return session.append('session/end-seed', {});
 }
 
 export function human(text: string): UserMessage {
@@ -91,4 +93,16 @@ export function resultOf(callId: string, text: string): ToolResultMessage {
 /** A turn of the event loop later: what a tick owes has been written by then. */
 export function nextTick(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What a session's events come to, of a live one or of a fold. */
+export type SessionState = Pick<
+  Session,
+  'nextSeq' | 'lastTurn' | 'messages' | 'requestHeader' | 'requestContext' | 'title' | 'pendingInbox'
+>;
+
+/** The state by value, to be compared. */
+export function stateOf(session: SessionState): object {
+  const { nextSeq, lastTurn, requestHeader, requestContext, title, pendingInbox } = session;
+  return { nextSeq, lastTurn, requestHeader, requestContext, title, pendingInbox, messages: session.messages() };
 }

@@ -3,27 +3,43 @@ import type { CallConfig, StreamChunk } from '../../protocol/index.js';
 import type { ModelAdapter, ModelInfo, ModelRequest, PreparedCall, ProviderInfo } from '../adapter.js';
 import { LlmError } from '../errors.js';
 import { checkReasoningEffort, REASONING_EFFORTS } from '../reasoning-effort.js';
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../retry-policy.js';
 import { playDemo } from './demo-model.js';
+import { ReplayModel } from './replay-model.js';
 import { ScriptModel } from './script-model.js';
 
-const SCRIPT_PREFIX = 'script:';
+/** What the row may say; see `OfflineConfigDto`. */
+export interface OfflineConfig {
+  readonly script?: string;
+  readonly replay?: string;
+  readonly replayMap?: Readonly<Record<string, string>>;
+}
+
+/** Plays the requests of any number of sessions. */
+interface Player {
+  play(request: ModelRequest): AsyncIterable<readonly StreamChunk[]>;
+}
+
+/** Recorded waits are over: what was retried then is retried at once (decision 25). */
+const REPLAY_RETRIES: RetryPolicy = { ...DEFAULT_RETRY_POLICY, initialDelayMs: 0, jitterRatio: 0 };
 
 /**
- * Provider `offline`: work without a key, and test against answers of one's own. Models: `demo`; `script`, which
- * plays the row's script file; and `script:PATH`. Paths are relative to the runtime's directory. Efforts mean nothing to
- * them, but are accepted: a route can be swapped for an offline one.
+ * Provider `offline`: work without a key, and test against answers of one's own. Models: `demo`; `script` and `replay`,
+ * which play the row's files; `script:PATH` and `replay:PATH`. Paths are relative to the runtime's directory. Efforts
+ * mean nothing to them, but are accepted: a route can be swapped for an offline one.
  */
 export class OfflineAdapter implements ModelAdapter {
   readonly providers: readonly ProviderInfo[] = [{ id: 'offline', name: 'Offline', catalog: 'closed' }];
   readonly #models: readonly ModelInfo[] = [
     { id: 'demo', name: 'Demo', inputModalities: ['text'], reasoningEfforts: REASONING_EFFORTS },
     { id: 'script', name: 'Script', inputModalities: ['text'], reasoningEfforts: REASONING_EFFORTS },
+    { id: 'replay', name: 'Replay', inputModalities: ['text', 'image'], reasoningEfforts: REASONING_EFFORTS },
   ];
-  readonly #script: string | undefined;
-  readonly #scripts = new Map<string, ScriptModel>();
+  readonly #config: OfflineConfig;
+  readonly #players = new Map<string, Player>();
 
-  constructor(config: { readonly script?: string }) {
-    this.#script = config.script;
+  constructor(config: OfflineConfig) {
+    this.#config = config;
   }
 
   models(): readonly ModelInfo[] {
@@ -32,33 +48,35 @@ export class OfflineAdapter implements ModelAdapter {
 
   prepare(config: CallConfig): PreparedCall {
     checkReasoningEffort(config.reasoningEffort, REASONING_EFFORTS);
-    return { config, stream: this.#player(config.model) };
-  }
-
-  #player(model: string): (request: ModelRequest) => AsyncIterable<readonly StreamChunk[]> {
-    if (model === 'demo') return playDemo;
-    const path =
-      model === 'script'
-        ? this.#script
-        : model.startsWith(SCRIPT_PREFIX)
-          ? model.slice(SCRIPT_PREFIX.length)
-          : undefined;
-    if (path) {
-      const script = this.#scriptAt(resolve(path));
-      return (request) => script.play(request);
+    const { model } = config;
+    if (model === 'demo') return { config, stream: playDemo };
+    const [, kind, own] = /^(script|replay)(?::(.+))?$/s.exec(model) ?? [];
+    if (kind !== 'script' && kind !== 'replay') {
+      throw unknownModel(`no offline model "${model}": use "demo", "script", "script:PATH", "replay" or "replay:PATH"`);
     }
-    const message =
-      model === 'script'
-        ? 'model "script" has no script: set DSH_OFFLINE_SCRIPT to its path, or use the model "script:PATH"'
-        : `no offline model "${model}": use "demo", "script" or "script:PATH"`;
-    throw new LlmError({ code: 'UNKNOWN_MODEL', message });
+    const path = own ?? this.#config[kind];
+    if (path === undefined || path === '') {
+      const variable = `DSH_OFFLINE_${kind.toUpperCase()}`;
+      throw unknownModel(
+        `model "${kind}" has no ${kind === 'script' ? 'script' : 'log'}: set ${variable} to its path, or use the model "${kind}:PATH"`,
+      );
+    }
+    const player = this.#player(kind, resolve(path));
+    const stream = (request: ModelRequest): AsyncIterable<readonly StreamChunk[]> => player.play(request);
+    return kind === 'script' ? { config, stream } : { config, stream, retryPolicy: REPLAY_RETRIES };
   }
 
-  #scriptAt(path: string): ScriptModel {
-    const known = this.#scripts.get(path);
+  /** One for a file, as it knows how far each session has come. */
+  #player(kind: 'script' | 'replay', path: string): Player {
+    const key = `${kind}:${path}`;
+    const known = this.#players.get(key);
     if (known !== undefined) return known;
-    const script = new ScriptModel(path);
-    this.#scripts.set(path, script);
-    return script;
+    const player = kind === 'script' ? new ScriptModel(path) : new ReplayModel(path, this.#config.replayMap ?? {});
+    this.#players.set(key, player);
+    return player;
   }
+}
+
+function unknownModel(message: string): LlmError {
+  return new LlmError({ code: 'UNKNOWN_MODEL', message });
 }

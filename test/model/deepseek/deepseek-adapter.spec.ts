@@ -4,9 +4,9 @@ import { spy } from 'sinon';
 import { Deferred, packageInfo } from '../../../src/base/index.js';
 import { DeepSeekAdapter } from '../../../src/model/deepseek/deepseek-adapter.js';
 import { DeepSeekConfigDto } from '../../../src/model/deepseek/deepseek-config.js';
-import type { ContentBlock } from '../../../src/protocol/index.js';
 import { type DeepSeekServer, DONE, delta, eventsOf } from '../../support/deepseek-server.js';
-import { collect, finishOf, said, user } from '../../support/model-request.js';
+import { assistant, collect, finishOf, said } from '../../support/model-request.js';
+import { runs } from '../../support/runs.js';
 import { KEY, ROUTE, useDeepSeek } from './deepseek-fixture.js';
 
 describe('DeepSeekAdapter', () => {
@@ -42,6 +42,57 @@ describe('DeepSeekAdapter', () => {
       max_tokens: 256_000,
       messages: [{ role: 'user', content: 'hello' }],
     });
+  });
+
+  const efforts: readonly (readonly [config: Partial<DeepSeekConfigDto>, asked: string | undefined, sent: object])[] = [
+    [{}, undefined, { thinking: { type: 'enabled' }, reasoning_effort: 'high' }],
+    [{}, 'low', { thinking: { type: 'enabled' }, reasoning_effort: 'low' }],
+    [{}, 'high', { thinking: { type: 'enabled' }, reasoning_effort: 'high' }],
+    [{}, 'max', { thinking: { type: 'enabled' }, reasoning_effort: 'max' }],
+    [{}, 'off', { thinking: { type: 'disabled' } }],
+    [{ reasoningEffort: 'max' }, undefined, { thinking: { type: 'enabled' }, reasoning_effort: 'max' }],
+    [{ reasoningEffort: 'off' }, undefined, { thinking: { type: 'disabled' } }],
+    [
+      { thinking: 'enabled', reasoningEffort: 'max' },
+      'low',
+      { thinking: { type: 'enabled' }, reasoning_effort: 'low' },
+    ],
+    [{ thinking: 'enabled' }, 'off', { thinking: { type: 'disabled' } }],
+    [{ thinking: 'disabled' }, undefined, { thinking: { type: 'disabled' } }],
+    [{ thinking: 'disabled' }, 'off', { thinking: { type: 'disabled' } }],
+  ];
+  for (const [config, asked, sent] of efforts) {
+    it(`asks for effort ${asked} of a row with ${JSON.stringify(config)}`, async () => {
+      server.answer({ text: 'ok' });
+      const route = asked === undefined ? ROUTE : { ...ROUTE, reasoningEffort: asked };
+      await collect(caller(config, route)());
+      const { model, stream, stream_options, max_tokens, messages, ...rest } = (await server.request(0)).body;
+      expect(rest).to.deep.equal(sent);
+    });
+  }
+
+  it('sends reasoning back with the tool call it led to, an empty one if there was none (H4)', async () => {
+    const call = { type: 'tool-call', id: 'c-1', name: 'f', arguments: '{}' } as const;
+    const messages = [assistant({ type: 'reasoning', text: 'hm' }, call), assistant({ ...call, id: 'c-2' })];
+    const sent = async (config: Partial<DeepSeekConfigDto>): Promise<unknown> => {
+      server.answer({ text: 'ok' });
+      await collect(caller(config)({ messages }));
+      const { body } = server.requests.at(-1) ?? { body: {} };
+      return body.messages.flatMap((message: { role: string; reasoning_content?: string }) =>
+        message.role === 'assistant' ? [message.reasoning_content] : [],
+      );
+    };
+    expect(await sent({})).to.deep.equal(['hm', '']);
+    expect(await sent({ thinking: 'disabled' })).to.deep.equal(['hm', undefined]);
+    expect(await sent({ resendReasoning: 'never' })).to.deep.equal([undefined, undefined]);
+  });
+
+  it('tells an overload inside a stream with the status it stands for (H8)', async () => {
+    server.answer({ raw: [delta({ content: 'a' }), 'data: {"error":{"message":"Overloaded","code":529}}\n\n'] });
+    const chunks = await collect(call());
+    expect(said(chunks)).to.equal('a');
+    const failure = { code: 'SERVER', message: 'Overloaded', status: 529 };
+    expect(finishOf(chunks)).to.deep.equal({ kind: 'error', failure });
   });
 
   it('says who it is in its headers, and nothing of the session, whatever its id (J1)', async () => {
@@ -106,7 +157,7 @@ describe('DeepSeekAdapter', () => {
         expect(said(chunks, 'reasoning-delta')).to.equal('台');
         expect(said(chunks)).to.equal('🔥größe');
       }),
-      { numRuns: 30 },
+      runs(30),
     );
   });
 
@@ -214,17 +265,6 @@ describe('DeepSeekAdapter', () => {
         'failure.message',
         'DeepSeek needs an http or https URL in the environment variable DEEPSEEK_BASE_URL',
       );
-    });
-
-    it('refuses what it cannot send before it looks for the key', async () => {
-      delete process.env[KEY];
-      const image: ContentBlock = {
-        type: 'image',
-        attachment: { attachmentId: 'sha256:abc', mediaType: 'image/png', bytes: 1, width: 1, height: 1 },
-      };
-      const config = { models: [{ id: ROUTE.model, inputModalities: ['image'] as const }] };
-      const reason = finishOf(await collect(call(config, { messages: [user(image)] })));
-      expect(reason).to.have.nested.property('failure.code', 'UNSUPPORTED_CONTENT');
     });
   });
 });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Scope } from '../../../src/kernel/index.js';
 import { ModelAdapter } from '../../../src/model/adapter.js';
 import { deepseekModule } from '../../../src/model/deepseek/deepseek.module.js';
+import { DEFAULT_RETRY_POLICY } from '../../../src/model/index.js';
 
 /** The adapter of a row with this config. */
 async function adapterOf(config: unknown): Promise<ModelAdapter> {
@@ -77,6 +78,30 @@ describe('llm-deepseek', () => {
       .with.property('code', 'UNSUPPORTED_REASONING_EFFORT');
   });
 
+  it('takes the retry policy of the row, and the default for what it leaves out', async () => {
+    expect((await adapterOf({})).prepare(route)).not.to.have.property('retryPolicy');
+    const adapter = await adapterOf({ retryPolicy: { maxRetries: 0, codes: ['SERVER'], jitterRatio: 0 } });
+    expect(adapter.prepare(route).retryPolicy).to.deep.equal({
+      ...DEFAULT_RETRY_POLICY,
+      maxRetries: 0,
+      codes: ['SERVER'],
+      jitterRatio: 0,
+    });
+  });
+
+  it('tells of a model what the catalog does, and no more', async () => {
+    const adapter = await adapterOf({ models: [{ id: 'a', inputModalities: ['image'], imageDetail: 'low' }] });
+    expect(adapter.models('deepseek-official')).to.deep.equal([
+      {
+        id: 'a',
+        inputModalities: ['image'],
+        contextWindow: 1_000_000,
+        maxTokens: 256_000,
+        reasoningEfforts: ['off', 'low', 'high', 'max'],
+      },
+    ]);
+  });
+
   const wrong: readonly (readonly [config: object, message: RegExp])[] = [
     [{ apikeyEnv: 'X' }, /apikeyEnv/],
     [{ apiKeyEnv: 'sk-123' }, /apiKeyEnv must be the name of an environment variable/],
@@ -91,6 +116,23 @@ describe('llm-deepseek', () => {
     [{ defaultContextWindow: 1.5 }, /defaultContextWindow/],
     [{ streamIdleTimeoutMs: 0 }, /streamIdleTimeoutMs/],
     [{ streamIdleTimeoutMs: 2 ** 31 }, /streamIdleTimeoutMs/],
+    [{ connectTimeoutMs: 0 }, /connectTimeoutMs/],
+    [{ resendReasoning: 'sometimes' }, /resendReasoning/],
+    [{ maxImagesPerRequest: 0 }, /maxImagesPerRequest must be a positive safe integer/],
+    [{ maxInlineRequestImageBytes: '1' }, /maxInlineRequestImageBytes/],
+    [{ inlineImageOffloadByteQuantum: 0 }, /inlineImageOffloadByteQuantum/],
+    [{ imageOffloadCountQuantum: -1 }, /imageOffloadCountQuantum/],
+    [{ retryPolicy: [] }, /retryPolicy must be a mapping/],
+    [{ retryPolicy: { retries: 3 } }, /retryPolicy: property retries/],
+    [{ retryPolicy: { mode: 'never' } }, /retryPolicy: mode/],
+    [{ retryPolicy: { maxRetries: -1 } }, /retryPolicy: maxRetries/],
+    [{ retryPolicy: { codes: 'SERVER' } }, /retryPolicy: .*codes/],
+    [{ retryPolicy: { codes: [5] } }, /retryPolicy: .*codes/],
+    [{ retryPolicy: { initialDelayMs: 2 ** 31 } }, /retryPolicy: initialDelayMs/],
+    [{ retryPolicy: { initialDelayMs: 20_000 } }, /retryPolicy: initialDelayMs must not be above maxDelayMs/],
+    [{ retryPolicy: { maxDelayMs: 1_000.5 } }, /retryPolicy: maxDelayMs/],
+    [{ retryPolicy: { jitterRatio: 1.1 } }, /retryPolicy: jitterRatio/],
+    [{ retryPolicy: { overloadBudgetMs: -1 } }, /retryPolicy: overloadBudgetMs/],
     [{ models: {} }, /models must be a list/],
     [{ models: [{ id: 'a' }, 'b'] }, /models\[1\] must be a mapping/],
     [{ models: [[{ id: 'a' }]] }, /models\[0\] must be a mapping/],
@@ -98,6 +140,8 @@ describe('llm-deepseek', () => {
     [{ models: [{ id: 'a', price: 1 }] }, /models\[0\]: property price/],
     [{ models: [{ id: 'a', maxTokens: -1 }] }, /models\[0\]: maxTokens/],
     [{ models: [{ id: 'a', inputModalities: ['smell'] }] }, /models\[0\]: .*inputModalities/],
+    [{ models: [{ id: 'a', inputModalities: 'text' }] }, /models\[0\]: .*inputModalities/],
+    [{ models: [{ id: 'a', imageDetail: 'fine' }] }, /models\[0\]: imageDetail/],
     [{ models: [{ id: 'a' }, { id: 'a' }] }, /models must not name an id twice/],
   ];
   for (const [config, message] of wrong) {

@@ -1,9 +1,11 @@
+import type { AttachmentStore } from '../../../src/attachment/index.js';
 import { Scope } from '../../../src/kernel/index.js';
 import { ContributedAdapterRegistry } from '../../../src/model/contributed-adapter-registry.js';
 import { DeepSeekAdapter } from '../../../src/model/deepseek/deepseek-adapter.js';
 import { DeepSeekConfigDto } from '../../../src/model/deepseek/deepseek-config.js';
 import type { ModelRequest } from '../../../src/model/index.js';
 import type { CallConfig, StreamChunk } from '../../../src/protocol/index.js';
+import { withoutProxies } from '../../support/clean-environment.js';
 import { DeepSeekServer } from '../../support/deepseek-server.js';
 import { modelRequest } from '../../support/model-request.js';
 
@@ -16,6 +18,7 @@ export type Call = (request?: Partial<ModelRequest>) => AsyncIterable<readonly S
 class DeepSeekFixture {
   readonly scope = Scope.root('test');
   readonly server: DeepSeekServer;
+  readonly #restore = withoutProxies();
 
   private constructor(server: DeepSeekServer) {
     this.server = server;
@@ -30,14 +33,14 @@ class DeepSeekFixture {
     await this.scope.close();
     await this.server.stop();
     delete process.env[KEY];
-    delete process.env.DEEPSEEK_BASE_URL;
+    this.#restore();
   }
 
   /** Calls of one adapter, which keeps its connections; the registry guards their streams. */
-  caller(config: Partial<DeepSeekConfigDto> = {}): Call {
+  caller(config: Partial<DeepSeekConfigDto> = {}, route: CallConfig = ROUTE, attachments?: AttachmentStore): Call {
     const dto = Object.assign(new DeepSeekConfigDto(), { apiKeyEnv: KEY, baseURL: this.server.url, ...config });
-    const registry = new ContributedAdapterRegistry([new DeepSeekAdapter(dto, this.scope)], []);
-    const call = registry.prepare(ROUTE);
+    const registry = new ContributedAdapterRegistry([new DeepSeekAdapter(dto, this.scope, attachments)], []);
+    const call = registry.prepare(route);
     return (request = {}) => call.stream(modelRequest({ config: call.config, ...request }));
   }
 }
@@ -46,7 +49,7 @@ class DeepSeekFixture {
 export interface CurrentDeepSeek {
   readonly server: DeepSeekServer;
   readonly scope: Scope;
-  readonly caller: (config?: Partial<DeepSeekConfigDto>) => Call;
+  readonly caller: (config?: Partial<DeepSeekConfigDto>, route?: CallConfig, attachments?: AttachmentStore) => Call;
   /** One call, of an adapter of its own. */
   readonly call: (config?: Partial<DeepSeekConfigDto>, request?: Partial<ModelRequest>) => ReturnType<Call>;
 }
@@ -64,7 +67,7 @@ export function useDeepSeek(): CurrentDeepSeek {
     get scope() {
       return fixture.scope;
     },
-    caller: (config) => fixture.caller(config),
+    caller: (...parameters) => fixture.caller(...parameters),
     call: (config, request) => fixture.caller(config)(request),
   };
 }

@@ -69,7 +69,8 @@ describe('offline model demo', () => {
 
   it('says when the shell failed', async () => {
     const failed = { type: 'tool-result', toolCallId: 'c', isError: true, content: [] } as const;
-    expect(said(await ask([user('hello'), user(failed)]))).to.include('The shell failed:');
+    const call = assistant({ type: 'tool-call', id: 'c', name: 'bash', arguments: '{}' });
+    expect(said(await ask([user('hello'), call, user(failed)]))).to.include('The shell failed:');
   });
 
   it('quotes the head of what is very long', async () => {

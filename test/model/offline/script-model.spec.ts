@@ -6,7 +6,7 @@ import { ContributedAdapterRegistry } from '../../../src/model/contributed-adapt
 import type { AdapterRegistry, ModelRequest } from '../../../src/model/index.js';
 import { OfflineAdapter } from '../../../src/model/offline/offline-adapter.js';
 import type { StreamChunk } from '../../../src/protocol/index.js';
-import { collect, finishOf, modelRequest, said, toolResult, user } from '../../support/model-request.js';
+import { assistant, collect, finishOf, modelRequest, said, toolResult, user } from '../../support/model-request.js';
 
 describe('offline model script', () => {
   let dir: string;
@@ -82,7 +82,8 @@ describe('offline model script', () => {
 - when: {lastMessageIncludes: "please"}
   text: welcome
 `);
-    expect(said(await play({ messages: [toolResult('c', 'ls: No such file')] }))).to.equal('nothing');
+    const call = assistant({ type: 'tool-call', id: 'c', name: 'bash', arguments: '{}' });
+    expect(said(await play({ messages: [call, toolResult('c', 'ls: No such file')] }))).to.equal('nothing');
     expect(said(await play({ messages: [user('No such file'), user('one', ' please')] }))).to.equal('welcome');
   });
 

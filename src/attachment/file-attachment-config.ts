@@ -1,0 +1,43 @@
+import { IsInt, IsNotEmpty, IsString, Min } from 'class-validator';
+
+const MIB = 1024 * 1024;
+
+/** What one message may bring (core §2.5). */
+export interface ImageLimits {
+  readonly maxImages: number;
+  /** Bytes of all images of a message together. */
+  readonly maxMessageBytes: number;
+  readonly maxImageBytes: number;
+  /** Width times height. */
+  readonly maxPixels: number;
+  /** Of width and of height, in pixels. */
+  readonly maxSide: number;
+}
+
+/** Config of the image store's row; sizes are those of the decoded files. */
+export class FileAttachmentConfig implements ImageLimits {
+  /** Directory of all images; made on demand, relative to the runtime's own directory. */
+  @IsString()
+  @IsNotEmpty()
+  readonly root!: string;
+
+  @IsInt()
+  @Min(1)
+  readonly maxImages: number = 20;
+
+  @IsInt()
+  @Min(1)
+  readonly maxMessageBytes: number = 200 * MIB;
+
+  @IsInt()
+  @Min(1)
+  readonly maxImageBytes: number = 20 * MIB;
+
+  @IsInt()
+  @Min(1)
+  readonly maxPixels: number = 64_000_000;
+
+  @IsInt()
+  @Min(1)
+  readonly maxSide: number = 8192;
+}

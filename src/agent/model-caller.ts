@@ -8,7 +8,6 @@ import type { Activity } from './activity.js';
 import { AgentRoute } from './agent.js';
 import { Answer } from './answer.js';
 import { checkpoint } from './checkpoint.js';
-import { requestHistory } from './request-history.js';
 import { recordRequest } from './request-record.js';
 import { SessionHooks } from './session-hooks.js';
 import type { StepPosition } from './step-position.js';
@@ -37,7 +36,7 @@ export class ModelCaller {
    * @throws whatever keeps the model from being asked, and what a middleware throws: not to be retried
    */
   async ask(at: StepPosition, system: string | undefined, activity: Activity): Promise<Attempt | undefined> {
-    const messages = requestHistory(this.session.messages());
+    const messages = this.session.messages();
     const config = await this.hooks.configure(this.#route(), at, activity);
     if (activity.aborted) return undefined;
     if (!config.provider || !config.model) throw new Error(`agent "${this.session.id}" has no provider/model`);

@@ -10,6 +10,6 @@ export { freezeJson, MAX_JSON_DEPTH } from './lossless-json.js';
 export { makeDirectories } from './make-directories.js';
 export { isGroupAlive, killMarked, RUNTIME_MARKER } from './marked-processes.js';
 export { type PackageInfo, packageInfo } from './package-info.js';
-export { syncDirectory } from './sync-directory.js';
+export { syncDirectory, syncFile } from './sync.js';
 export { type Teardown, TeardownStack } from './teardown-stack.js';
 export { headOf, piecesOf } from './text.js';

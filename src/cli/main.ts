@@ -36,20 +36,17 @@ interface Command {
   readonly run: (argv: readonly string[], stdout: Writable) => Promise<number>;
   /** What prints its help. */
   readonly help: string;
-  /** Exit code of a usage error. */
-  readonly usageCode: number;
 }
-const LAUNCH: Command = { run: launch, help: 'dsh --help', usageCode: 1 };
+const LAUNCH: Command = { run: launch, help: 'dsh --help' };
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map([
-  ['run', { run, help: 'dsh --help', usageCode: 1 }],
-  ['models', { run: models, help: 'dsh --help', usageCode: 1 }],
-  // 1 says that a log has a problem.
-  ['sessions', { run: sessions, help: 'dsh sessions --help', usageCode: 2 }],
+  ['run', { run, help: 'dsh --help' }],
+  ['models', { run: models, help: 'dsh --help' }],
+  ['sessions', { run: sessions, help: 'dsh sessions --help' }],
 ]);
 
 /**
  * `dsh`: what it prints for people or pipes goes to `stdout`, errors to stderr. Exits 0 after help, version and a dump,
- * 1 on a usage error or a failed boot (runtime §1.1, 1.2); `dsh sessions` as its help says.
+ * 1 on a usage error or when what was asked for failed (runtime §1.1, 1.2).
  */
 export async function main(argv: readonly string[], stdout: Writable): Promise<void> {
   const named = COMMANDS.get(argv[0]);
@@ -60,7 +57,7 @@ export async function main(argv: readonly string[], stdout: Writable): Promise<v
   } catch (thrown) {
     const isUsage = thrown instanceof UsageError;
     process.stderr.write(`dsh: ${describeError(thrown)}\n${isUsage ? `Try ${command.help}.\n` : ''}`);
-    code = isUsage ? command.usageCode : 1;
+    code = 1;
   }
   // What was printed leaves first.
   stdout.write('', () => process.exit(code));

@@ -1,17 +1,11 @@
 import { closeSync, existsSync, ftruncateSync } from 'node:fs';
+import { syncDirectory, syncFile } from '../base/index.js';
 import type { Logger } from '../logging/index.js';
 import { compactSessionFile } from './compact-session-file.js';
 import { SessionStoredError } from './errors.js';
 import { LOG_FORMS, type LogForm } from './log-compression.js';
 import type { Durability, EncodedEvent, SessionHeader, SessionLog } from './repository.js';
-import {
-  createSessionFile,
-  makeSessionDirectory,
-  syncDirectory,
-  syncFile,
-  undone,
-  writeLines,
-} from './session-file.js';
+import { createSessionFile, makeSessionDirectory, undone, writeLines } from './session-file.js';
 import type { SessionLease, SessionLeases } from './session-lease.js';
 import type { SessionPlace } from './session-place.js';
 import { requireContiguous } from './stored-log.js';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { CodedError } from '../base/index.js';
+import { CodedError, syncDirectory } from '../base/index.js';
 import { sessionIdProblem } from '../protocol/index.js';
 import { SessionStoredError } from './errors.js';
 import { LogFileWriter } from './log-file-writer.js';
 import type { TextReading, TurnEnd } from './log-parser.js';
 import type { SessionHeader } from './repository.js';
 import { rewriteLog } from './rewrite-log.js';
-import { makeSessionDirectory, syncDirectory } from './session-file.js';
+import { makeSessionDirectory } from './session-file.js';
 import { foldFile } from './session-file-reader.js';
 import type { SessionLeases } from './session-lease.js';
 import type { StoredLogFile } from './session-place.js';

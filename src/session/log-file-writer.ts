@@ -1,7 +1,8 @@
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncDirectory } from '../base/index.js';
 import { compressor, type LogForm } from './log-compression.js';
-import { FILE_MODE, linkSession, syncDirectory, temporaryName } from './session-file.js';
+import { FILE_MODE, linkSession, temporaryName } from './session-file.js';
 import type { StoredLogFile } from './session-place.js';
 
 /** Text that becomes one write, and where compressed one frame. */

@@ -15,20 +15,18 @@ export interface OpenLog {
 }
 
 /**
- * Continues the stored log of this id or begins one. Where another process begins it in the meantime, that one is
- * continued.
+ * Begins the log of this id, or continues the one that is stored: most sessions are new, and `create` has to look
+ * anyway.
  *
  * @throws what {@link SessionRepository.create} and {@link SessionRepository.resume} throw, `SESSION_NOT_FOUND` excepted
  */
 export async function openLog(repository: SessionRepository, init: SessionInit, logger: Logger): Promise<OpenLog> {
-  const stored = await continueLog(repository, init, logger);
-  if (stored !== undefined) return stored;
   try {
     return await beginLog(repository, init);
   } catch (thrown) {
-    const theirs = errorCode(thrown) === 'SESSION_STORED' ? await continueLog(repository, init, logger) : undefined;
-    if (theirs === undefined) throw thrown;
-    return theirs;
+    if (errorCode(thrown) !== 'SESSION_STORED') throw thrown;
+    // Undefined: deleted between the two looks.
+    return (await continueLog(repository, init, logger)) ?? beginLog(repository, init);
   }
 }
 

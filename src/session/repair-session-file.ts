@@ -1,5 +1,5 @@
 import { link, unlink } from 'node:fs/promises';
-import { errorCode } from '../base/index.js';
+import { errorCode, syncDirectory } from '../base/index.js';
 import { closersFor } from './crash-repair.js';
 import { FileSessionLog, type FileSessionLogContext } from './file-session-log.js';
 import { LogFileWriter } from './log-file-writer.js';
@@ -7,7 +7,6 @@ import type { TextReading } from './log-parser.js';
 import type { LogCondition } from './repository.js';
 import { refuseDamage, resumeSessionFile } from './resume-session-file.js';
 import { rewriteLog } from './rewrite-log.js';
-import { syncDirectory } from './session-file.js';
 import { currentFile, foldFile, readSessionFileHeader } from './session-file-reader.js';
 import { SessionFold } from './session-fold.js';
 import type { SessionLease } from './session-lease.js';

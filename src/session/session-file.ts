@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorCode, makeDirectories, piecesOf, toError } from '../base/index.js';
 import { SessionStoredError } from './errors.js';
@@ -10,15 +10,6 @@ export const FILE_MODE = 0o600;
 /** Characters written at once: a long line, or a backlog of any size, costs no second copy of itself. */
 const WRITE_CHARS = 256 * 1024;
 const MAX_BYTES_PER_CHAR = 3;
-/** Windows, some network file systems, and a parent that may be written but not read. */
-const CANNOT_SYNC_DIRECTORY: ReadonlySet<string | undefined> = new Set([
-  'EACCES',
-  'EINVAL',
-  'EISDIR',
-  'ENOTSUP',
-  'EPERM',
-]);
-
 /**
  * Makes a session's directory and those above it, for their owner only.
  *
@@ -102,25 +93,6 @@ export function undone(thrown: unknown, steps: readonly (() => void)[]): Error {
   if (failures.length === 0) return cause;
   const also = failures.map(({ message }) => message).join('; ');
   return new AggregateError([cause, ...failures], `${cause.message}; undoing it failed as well: ${also}`);
-}
-
-/** Makes what was written survive a power cut. */
-export function syncFile(fd: number): Promise<void> {
-  return new Promise((resolve, reject) => fsync(fd, (error) => (error === null ? resolve() : reject(error))));
-}
-
-/** Makes a directory's entries survive a power cut, where the platform and the rights of the process allow it. */
-export async function syncDirectory(path: string): Promise<void> {
-  try {
-    const fd = openSync(path, 'r');
-    try {
-      await syncFile(fd);
-    } finally {
-      closeSync(fd);
-    }
-  } catch (thrown) {
-    if (!CANNOT_SYNC_DIRECTORY.has(errorCode(thrown))) throw thrown;
-  }
 }
 
 function writeLong(fd: number, line: string): number {

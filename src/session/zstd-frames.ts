@@ -1,6 +1,5 @@
 import type { FrameReader } from './log-bytes.js';
 import { nativeZstd } from './log-compression.js';
-import { xxh64 } from './xxh64.js';
 
 const MAGIC = 0xfd2fb528;
 const MAGIC_BYTES = 4;
@@ -13,7 +12,7 @@ const CONTENT_SIZE_BYTES = [0, 2, 4, 8] as const;
 
 /** Reads zstd (core §4.4) with what Node has, else with a library, whose lack of checksums is made up for. */
 export async function zstdFrames(): Promise<FrameReader> {
-  const decompress = nativeZstd()?.zstdDecompressSync ?? checked((await import('fzstd')).decompress);
+  const decompress = nativeZstd()?.zstdDecompressSync ?? (await checkedLibrary());
   return {
     name: 'zstd frame',
     read(bytes) {
@@ -25,11 +24,14 @@ export async function zstdFrames(): Promise<FrameReader> {
   };
 }
 
-function checked(decompress: (frame: Buffer) => Uint8Array): (frame: Buffer) => Uint8Array {
+/** The content checksum is the low half of the XXH64 hash (RFC 8878 §3.1.1). */
+async function checkedLibrary(): Promise<(frame: Buffer) => Uint8Array> {
+  const [{ decompress }, { default: xxhash }] = await Promise.all([import('fzstd'), import('xxhash-wasm')]);
+  const { h64Raw } = await xxhash();
   return (frame) => {
     const text = decompress(frame);
     if (!hasChecksum(frame)) return text;
-    const hash = xxh64(Buffer.from(text.buffer, text.byteOffset, text.byteLength));
+    const hash = h64Raw(text);
     const stored = frame.readUInt32LE(frame.length - CHECKSUM_BYTES);
     if (BigInt.asUintN(32, hash) !== BigInt(stored)) throw new Error('its checksum is wrong');
     return text;

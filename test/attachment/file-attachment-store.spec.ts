@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type NoParamCallback, readlinkSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
@@ -10,7 +11,7 @@ import { FileAttachmentConfig } from '../../src/attachment/file-attachment-confi
 import { AttachmentStore, type InlineImage } from '../../src/attachment/index.js';
 import { Scope } from '../../src/kernel/index.js';
 import type { ImageAttachmentRef } from '../../src/protocol/index.js';
-import { fsError } from '../support/fs-faults.js';
+import { fsError, useFsFaults } from '../support/fs-faults.js';
 import { imageBytes, paddedImage } from '../support/images.js';
 import { rejectionOf } from '../support/rejection-of.js';
 import { runs } from '../support/runs.js';
@@ -24,6 +25,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 
 describe('FileAttachmentStore', () => {
   const dir = useTempDir();
+  const faults = useFsFaults();
   let scope: Scope;
   let store: AttachmentStore;
   const root = () => join(dir.path, 'deep', 'attachments');
@@ -139,6 +141,10 @@ describe('FileAttachmentStore', () => {
       const file = await openFile(path, ...rest);
       stub(file, 'sync').callsFake(async () => void steps.push(`sync ${relative(dir.path, String(path))}`));
       return file;
+    });
+    faults.inject('fsync', (real) => (fd: number, done: NoParamCallback) => {
+      steps.push(`sync ${relative(dir.path, readlinkSync(`/proc/self/fd/${fd}`))}`);
+      real(fd, done);
     });
     stub(fs, 'rename').callsFake(async (from, to) => {
       steps.push(`rename ${relative(dir.path, String(to))}`);

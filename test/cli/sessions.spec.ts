@@ -75,9 +75,9 @@ describe('dsh sessions', () => {
       [['gc', '--max-size', '1X'], '--max-size must be a size in bytes, or in K, M, G or T, as 1G, not "1X"'],
     ];
     for (const [args, message] of wrong) {
-      it(`refuses ${JSON.stringify(args.join(' '))} with exit 2 and an empty stdout`, async () => {
+      it(`refuses ${JSON.stringify(args.join(' '))} with exit 1 and an empty stdout`, async () => {
         const { code, stdout, stderr } = await sessions(...args);
-        expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+        expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
         expect(stderr.split('\n')[0]).to.equal(`dsh: ${message}`);
         expect(stderr).to.match(/\nTry dsh sessions --help\.\n$/);
       });

@@ -196,33 +196,32 @@ describe('a stored session', () => {
   });
 
   describe('when another process is faster', () => {
-    /** Says that nothing is stored, this often. */
-    function unseen(repository: FakeRepository, times: number): void {
-      const find = repository.find.bind(repository);
-      let left = times;
-      repository.find = async (id) => {
-        left -= 1;
-        return left >= 0 ? undefined : find(id);
-      };
-    }
-
     it('continues what that one has begun', async () => {
       const world = await SessionWorld.withFake();
-      world.repository.stored.set('s', { header: HEADER, lines: [] });
-      unseen(world.repository, 1);
+      world.repository.beforeCreate = () => void world.repository.stored.set('s', { header: HEADER, lines: [] });
       expect((await world.create()).resumed).to.equal(true);
     });
 
-    it('tries that once', async () => {
+    it('says so when the log can neither be begun nor found', async () => {
       const world = await SessionWorld.withFake();
       world.repository.stored.set('s', { header: HEADER, lines: [] });
-      unseen(world.repository, 2);
+      world.repository.find = async () => undefined;
       expect(await rejectionOf(world.create())).to.have.property('code', 'SESSION_STORED');
     });
 
     it('begins anew when that one deleted the log', async () => {
       const world = await SessionWorld.withFake();
-      world.repository.find = async () => HEADER;
+      world.repository.stored.set('s', { header: HEADER, lines: [] });
+      world.repository.find = async () => {
+        world.repository.stored.clear();
+        return undefined;
+      };
+      expect((await world.create()).resumed).to.equal(false);
+    });
+
+    it('looks once for a session that is new', async () => {
+      const world = await SessionWorld.withFake();
+      world.repository.find = () => expect.fail('it was looked for again');
       expect((await world.create()).resumed).to.equal(false);
     });
 

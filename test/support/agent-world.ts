@@ -38,6 +38,8 @@ export interface AgentWorldOptions {
   readonly sessionModules?: readonly SessionModule[];
   /** Tools behind the real executor, instead of {@link AgentWorld.tools}. */
   readonly realTools?: readonly Tool[];
+  /** Config of the module `agent-loop`. */
+  readonly loopConfig?: object;
   /** Default: an empty one. */
   readonly repository?: FakeRepository;
 }
@@ -114,7 +116,7 @@ export class AgentWorld {
     for (const id of this.#heard.keys()) this.balance(id);
   }
 
-  async #load({ modules = [], sessionModules = [], realTools }: AgentWorldOptions): Promise<void> {
+  async #load({ modules = [], sessionModules = [], realTools, loopConfig }: AgentWorldOptions): Promise<void> {
     this.scope.provide(Logger, this.#logger());
     const fakes = new ContainerModule(({ bind }) => {
       bind(ModelAdapter).toConstantValue(this.model);
@@ -142,7 +144,7 @@ export class AgentWorld {
     const parts: SessionModule[] = [{ name: 'fakes', module: perSession }, ...sessionModules];
     const own = realTools === undefined ? [] : [toolModule];
     for (const module of [sessionModule, modelModule, ...own, agentModule, agentLoopModule, ...modules]) {
-      const { runtime, session } = await module.configure(undefined);
+      const { runtime, session } = await module.configure(module === agentLoopModule ? loopConfig : undefined);
       if (runtime !== undefined) await this.scope.load(runtime);
       if (session !== undefined) parts.push({ name: module.name, module: session });
     }

@@ -4,8 +4,9 @@ const PACKING_MS = 100;
 const AT_ONCE = 4;
 
 /**
- * Bounds how long closing many logs at once takes. A few at a time may pack what they hold; when that has gone on for
- * 100 ms, all others are closed at once and as they are. Begins anew when none is being closed any more.
+ * Bounds how long closing logs takes, be they many or long. A few at a time may pack what they hold; when that has gone
+ * on for 100 ms, they are told to give it up, and all others are closed at once and as they are. Begins anew when none
+ * is being closed any more.
  */
 export class ClosingTurns {
   #asked = 0;
@@ -13,20 +14,21 @@ export class ClosingTurns {
   readonly #waiting: (() => void)[] = [];
   #deadline = 0;
   #timer: NodeJS.Timeout | undefined;
-  #late = false;
+  #hurry = new AbortController();
 
   /**
    * Runs `close` when it is its turn. Settles as it does.
    *
-   * @param close hears whether it has to hurry
+   * @param close is aborted, or given an aborted signal, when it has to hurry
    */
-  async run(close: (asIs: boolean) => Promise<void>): Promise<void> {
+  async run(close: (hurry: AbortSignal) => Promise<void>): Promise<void> {
     this.#asked += 1;
     if (this.#asked === 1) this.#begin();
     if (this.#running >= AT_ONCE && !this.#isLate()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running += 1;
     try {
-      await close(this.#isLate());
+      this.#isLate();
+      await close(this.#hurry.signal);
     } finally {
       this.#running -= 1;
       this.#asked -= 1;
@@ -36,17 +38,17 @@ export class ClosingTurns {
   }
 
   #begin(): void {
-    this.#late = false;
+    this.#hurry = new AbortController();
     this.#deadline = performance.now() + PACKING_MS;
     this.#timer = setTimeout(() => {
-      this.#late = true;
+      this.#hurry.abort();
       for (const release of this.#waiting.splice(0)) release();
     }, PACKING_MS);
   }
 
   /** The clock, too: packing may keep the timer from firing. */
   #isLate(): boolean {
-    this.#late ||= performance.now() >= this.#deadline;
-    return this.#late;
+    if (performance.now() >= this.#deadline) this.#hurry.abort();
+    return this.#hurry.signal.aborted;
   }
 }

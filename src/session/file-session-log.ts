@@ -116,16 +116,16 @@ export class FileSessionLog implements SessionLog {
     return this.#synced;
   }
 
-  close({ asIs = false }: { readonly asIs?: boolean } = {}): Promise<void> {
-    this.#closing ??= this.#close(asIs);
+  close({ asIs = false, hurry }: { readonly asIs?: boolean; readonly hurry?: AbortSignal } = {}): Promise<void> {
+    this.#closing ??= this.#close(asIs, hurry);
     return this.#closing;
   }
 
-  async #close(asIs: boolean): Promise<void> {
+  async #close(asIs: boolean, hurry: AbortSignal | undefined): Promise<void> {
     try {
       if (this.#fd !== undefined && this.#torn && this.#lost === undefined) this.#rollBack(this.#fd);
       await this.sync();
-      if (!asIs) await this.#compact();
+      if (!asIs) await this.#compact(hurry);
     } finally {
       if (this.#fd !== undefined) closeSync(this.#fd);
       this.#lease?.release();
@@ -203,7 +203,7 @@ export class FileSessionLog implements SessionLog {
   }
 
   /** The log is whole as it is: that it could not be made smaller is not worth a failure. */
-  async #compact(): Promise<void> {
+  async #compact(hurry: AbortSignal | undefined): Promise<void> {
     const { packChunks, compression, logger } = this.context;
     const isPacked = packChunks && this.#run >= PACKABLE_RUN && this.#closedBytes > 0;
     if (this.#fd === undefined || this.#lost !== undefined || (!isPacked && compression === 'none')) return;
@@ -214,8 +214,19 @@ export class FileSessionLog implements SessionLog {
         bytes: this.#bytes,
         packedBytes: isPacked ? this.#closedBytes : 0,
       };
-      await compactSessionFile(this.place, this.place.fileOf('none'), compression, extent, () => this.assertHeld());
+      await compactSessionFile(
+        this.place,
+        this.place.fileOf('none'),
+        compression,
+        extent,
+        () => {
+          hurry?.throwIfAborted();
+          this.assertHeld();
+        },
+        hurry,
+      );
     } catch (error) {
+      if (hurry?.aborted) return;
       logger.warn('session log could not be compacted', { sessionId: this.header.id, file: this.location, error });
     }
   }

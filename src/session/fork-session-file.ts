@@ -59,7 +59,7 @@ export async function forkSessionFile(
     const writer = await LogFileWriter.open(place.fileOf('none'));
     try {
       const extent = { headerBytes: reading.headerBytes, bytes: end.bytes, packedBytes: end.bytes };
-      await rewriteLog(source, extent, writer, JSON.stringify(header));
+      await rewriteLog(source, extent, writer, { header: JSON.stringify(header) });
       const marker = { type: 'session/end-seed', seq: end.eventCount, time: header.createdAt, data: {} };
       await writer.add(Buffer.from(`${JSON.stringify(marker)}\n`));
       await writer.commit({ newSession: id });

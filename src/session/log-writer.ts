@@ -9,8 +9,8 @@ export interface WriteScheduler {
   pending(writer: LogWriter): void;
   /** A write is under way in an asynchronous store; the promise always fulfils. */
   writing(done: Promise<void>): void;
-  /** Runs `close` when it is this log's turn to be closed, and says whether it has to hurry. Settles as `close` does. */
-  closing(close: (asIs: boolean) => Promise<void>): Promise<void>;
+  /** Runs `close` when it is this log's turn to be closed; aborted: it has to hurry. Settles as `close` does. */
+  closing(close: (hurry: AbortSignal) => Promise<void>): Promise<void>;
 }
 
 /**
@@ -120,7 +120,7 @@ export class LogWriter {
 
   #closeLog(options?: { readonly asIs?: boolean }): Promise<void> {
     if (options?.asIs === true) return this.log.close(options);
-    return this.scheduler.closing((asIs) => this.log.close({ asIs }));
+    return this.scheduler.closing((hurry) => this.log.close({ asIs: hurry.aborted, hurry }));
   }
 
   #write(): void | Promise<void> {

@@ -64,7 +64,7 @@ async function setAside(
   try {
     const { seedLength = 0 } = header;
     const kept = seedLength > eventCount ? { ...header, seedLength: eventCount } : header;
-    await rewriteLog(file, { headerBytes, bytes: goodBytes, packedBytes: 0 }, writer, JSON.stringify(kept));
+    await rewriteLog(file, { headerBytes, bytes: goodBytes, packedBytes: 0 }, writer, { header: JSON.stringify(kept) });
     lease.assertHeld();
     const copy = await linkAside(file.path);
     await writer.commit('replacement');

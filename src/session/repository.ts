@@ -57,6 +57,8 @@ export interface SessionLog {
   close(options?: {
     /** Leave the log as it is: the process is in a hurry. Default: false. */
     readonly asIs?: boolean;
+    /** When this is aborted, packing is given up; the log is left as it is. */
+    readonly hurry?: AbortSignal;
   }): Promise<void>;
 }
 

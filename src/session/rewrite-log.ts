@@ -17,13 +17,14 @@ export interface LogExtent {
  * Copies a log's text line by line, packing chunk deltas of closed turns (core §4.3), into a writer that is left
  * open. The event loop runs between slices.
  *
- * @param header the line that takes the place of the log's own; default: that one
+ * @param options.header the line that takes the place of the log's own; default: that one
+ * @param options.signal throws its reason when it is aborted
  */
 export async function rewriteLog(
   source: StoredLogFile,
   { headerBytes, bytes, packedBytes }: LogExtent,
   writer: LogFileWriter,
-  header?: string,
+  { header, signal }: { readonly header?: string; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
   let out: string[] = [];
   const packer = new ChunkPacker((line) => out.push(line));
@@ -39,6 +40,7 @@ export async function rewriteLog(
   for await (const slice of logBytes(source.path, source.form)) {
     lines.push(slice);
     await pass();
+    signal?.throwIfAborted();
     if (at >= bytes) break;
   }
   packer.end();

@@ -161,11 +161,11 @@ describe('the end of a runtime', () => {
       await harness.run('go');`;
     const host = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
     await eventually(() => commandsWith(nap).length > 0);
-    const runtimes = commandsWith('dsh.js');
-    expect(runtimes).not.to.deep.equal([]);
+    expect(runtimePids(lab.home)).to.have.length(1);
     host.kill('SIGKILL');
     await eventually(() => commandsWith(nap).length === 0);
-    await eventually(async () => closing(await lab.storedEvents()) !== undefined);
+    await eventually(() => runtimePids(lab.home).length === 0);
+    expect(closing(await lab.storedEvents())).not.to.equal(undefined);
   });
 
   it('rejects the run with exit facts when the runtime is killed in mid-stream, and leaves no tool behind', async () => {

@@ -14,14 +14,16 @@ describe('ClosingTurns', () => {
   /** Asks for this many turns; each lasts until the test settles it. */
   function queued(turns: ClosingTurns, count: number) {
     const begun: boolean[] = [];
+    const signals: AbortSignal[] = [];
     const ends = Array.from({ length: count }, () => new Deferred<void>());
     const closed = ends.map(({ promise }) =>
-      turns.run((asIs) => {
-        begun.push(asIs);
+      turns.run((hurry) => {
+        begun.push(hurry.aborted);
+        signals.push(hurry);
         return promise;
       }),
     );
-    return { begun, ends, closed };
+    return { begun, signals, ends, closed };
   }
 
   async function settled(): Promise<void> {
@@ -51,6 +53,21 @@ describe('ClosingTurns', () => {
     expect(begun).to.deep.equal([...Array(4).fill(false), ...Array(16).fill(true)]);
     for (const end of ends) end.resolve();
     await Promise.all(closed);
+  });
+
+  it('tells those that are at it to hurry, too, and nobody of the next time', async () => {
+    const turns = new ClosingTurns();
+    const { signals, ends, closed } = queued(turns, 1);
+    clock.tick(99);
+    expect(signals[0]?.aborted).to.equal(false);
+    clock.tick(1);
+    expect(signals[0]?.aborted).to.equal(true);
+    ends[0]?.resolve();
+    await Promise.all(closed);
+    const later = queued(turns, 1);
+    expect(later.begun).to.deep.equal([false]);
+    later.ends[0]?.resolve();
+    await Promise.all(later.closed);
   });
 
   it('goes by the clock where a busy process fires no timers', async () => {

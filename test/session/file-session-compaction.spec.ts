@@ -231,6 +231,18 @@ describe('a log that is closed', () => {
       expect(logger.messages('warn')).to.deep.equal(['session log could not be compacted']);
     });
 
+    it('gives packing up when it has to hurry, and leaves the log as it is', async () => {
+      const hurry = new AbortController();
+      const log = await fileRepository(dir.path, { compression: 'gzip' }, logger).create(SAMPLE_HEADER);
+      log.append(encoded(events));
+      const closing = log.close({ hurry: hurry.signal });
+      hurry.abort();
+      await closing;
+      expect(files()).to.deep.equal(['session.jsonl']);
+      expect(text()).to.equal(logText(events));
+      expect(logger.messages('warn')).to.deep.equal([]);
+    });
+
     for (const asIs of [false, true]) {
       it(`does not keep what a failed write left behind${asIs ? ', even in a hurry' : ''}`, async () => {
         const log = await fileRepository(dir.path, {}, logger).create(SAMPLE_HEADER);

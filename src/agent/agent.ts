@@ -13,6 +13,8 @@ export interface Agent {
   readonly session: Session;
   readonly route: AgentRoute;
   readonly status: SdkRunStatus;
+  /** Whether {@link whenIdle} would wait: for turns, for maintenance, or for a message on its way in. */
+  readonly isBusy: boolean;
   /**
    * Queues a message for a turn of its own and wakes the agent. The message is in the log, handed to the store, when
    * this fulfils; the turn has begun by then if the agent was idle.
@@ -26,12 +28,20 @@ export interface Agent {
   /** Queues a message for the next step without waking. */
   inject(message: UserMessage): Promise<void>;
   /**
-   * Aborts what runs, and clears the inbox unless `keepInbox`. The first cause wins. Idle: only clears. Returns at
-   * once; await {@link whenIdle}.
+   * Aborts what runs, and clears the inbox; with `keepInbox` what is waiting runs next. The first cause wins. Idle: only
+   * clears. Cause `disposed` ends the agent: the next one does nothing. Returns at once; await {@link whenIdle}.
    */
   cancel(cause: CancelCause, options?: { readonly keepInbox?: boolean }): void;
   /** Fulfils when nothing runs and nothing is about to; never rejects. */
   whenIdle(): Promise<void>;
+  /**
+   * Runs a job that needs the session for itself, such as compaction. The status stays `idle`; messages are queued and
+   * run when the job has settled. The job is waited for: it has to end when its signal is aborted, by {@link cancel} or
+   * by disposal. Settles as the job does.
+   *
+   * @throws CodedError `AGENT_BUSY` unless idle, `AGENT_DISPOSED`
+   */
+  runMaintenance<T>(job: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 /** Session scope: the agent of the session, bound by the session part of a module such as `agent-loop`. */
 export const Agent = serviceId<Agent>('Agent');
@@ -41,7 +51,11 @@ export interface AgentInit extends SessionInit {
   readonly route: AgentRoute;
 }
 
-/** The live agents of this runtime. */
+/**
+ * The live agents of this runtime. One that is idle, and that no `SessionHold` keeps, may be evicted at any time: its
+ * session is closed, and continued by the next {@link AgentRegistry.open} (decision 40). So open an agent when it is
+ * needed, and keep it no longer than it is busy.
+ */
 export interface AgentRegistry {
   /**
    * The agent of a session id, created on first use; concurrent calls share one creation, and a failed one is

@@ -11,4 +11,5 @@ export {
   TurnStopping,
 } from './hooks.js';
 export { PromptSection, type PromptVariables, SystemPrompt } from './prompt.js';
+export { SessionHold } from './session-hold.js';
 export { type SessionModule, SessionModules } from './session-modules.js';

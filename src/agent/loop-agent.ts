@@ -18,9 +18,10 @@ import { TurnLoop } from './turn-loop.js';
 export class LoopAgent implements Agent {
   #status: SdkRunStatus = 'idle';
   #activity: Activity | undefined;
+  /** Whether a driver or a job has the session: a wake is left to what it does when it ends. */
   #driving = false;
   #disposed = false;
-  /** What keeps {@link whenIdle} waiting: the driver, and messages on their way in. */
+  /** What keeps {@link whenIdle} waiting: the driver or a job, and messages on their way in. */
   #busy = 0;
   #idle: Deferred<void> | undefined;
   readonly #logger: Logger;
@@ -56,6 +57,10 @@ export class LoopAgent implements Agent {
     return this.#status;
   }
 
+  get isBusy(): boolean {
+    return this.#busy > 0;
+  }
+
   followup(message: UserMessage): Promise<void> {
     return this.#admit('followup', message);
   }
@@ -69,6 +74,7 @@ export class LoopAgent implements Agent {
   }
 
   cancel(cause: CancelCause, options?: { readonly keepInbox?: boolean }): void {
+    if (this.#disposed) return;
     if (cause.kind === 'disposed') this.#disposed = true;
     try {
       if (options?.keepInbox !== true) this.inbox.clear();
@@ -77,8 +83,25 @@ export class LoopAgent implements Agent {
     }
   }
 
+  async runMaintenance<T>(job: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#assertLive();
+    if (this.isBusy) throw new CodedError('AGENT_BUSY', `agent ${JSON.stringify(this.id)} already has active work`);
+    const activity = new Activity(this);
+    this.#activity = activity;
+    this.#driving = true;
+    this.#enter();
+    try {
+      return await job(activity.signal);
+    } finally {
+      this.#activity = undefined;
+      this.#driving = false;
+      this.#wake();
+      this.#leave();
+    }
+  }
+
   whenIdle(): Promise<void> {
-    if (this.#busy === 0) return Promise.resolve();
+    if (!this.isBusy) return Promise.resolve();
     this.#idle ??= new Deferred<void>();
     return this.#idle.promise;
   }

@@ -7,6 +7,7 @@ export {
   type HookContext,
   PromptSection,
   RequestMiddleware,
+  SessionHold,
   type StepDecision,
   type ToolCallDecision,
   type ToolCallReview,

@@ -40,6 +40,8 @@ export interface AgentWorldOptions {
   readonly realTools?: readonly Tool[];
   /** Config of the module `agent-loop`. */
   readonly loopConfig?: object;
+  /** Config of the module `agent`. */
+  readonly agentConfig?: object;
   /** Default: an empty one. */
   readonly repository?: FakeRepository;
 }
@@ -116,7 +118,13 @@ export class AgentWorld {
     for (const id of this.#heard.keys()) this.balance(id);
   }
 
-  async #load({ modules = [], sessionModules = [], realTools, loopConfig }: AgentWorldOptions): Promise<void> {
+  async #load({
+    modules = [],
+    sessionModules = [],
+    realTools,
+    loopConfig,
+    agentConfig,
+  }: AgentWorldOptions): Promise<void> {
     this.scope.provide(Logger, this.#logger());
     const fakes = new ContainerModule(({ bind }) => {
       bind(ModelAdapter).toConstantValue(this.model);
@@ -142,9 +150,13 @@ export class AgentWorld {
       });
     });
     const parts: SessionModule[] = [{ name: 'fakes', module: perSession }, ...sessionModules];
+    const configs = new Map<ModuleDefinition, object | undefined>([
+      [agentLoopModule, loopConfig],
+      [agentModule, agentConfig],
+    ]);
     const own = realTools === undefined ? [] : [toolModule];
     for (const module of [sessionModule, modelModule, ...own, agentModule, agentLoopModule, ...modules]) {
-      const { runtime, session } = await module.configure(module === agentLoopModule ? loopConfig : undefined);
+      const { runtime, session } = await module.configure(configs.get(module));
       if (runtime !== undefined) await this.scope.load(runtime);
       if (session !== undefined) parts.push({ name: module.name, module: session });
     }

@@ -1,3 +1,4 @@
+import type { SessionHold } from '../../agent/index.js';
 import { CodedError } from '../../base/index.js';
 import { serviceId } from '../../kernel/index.js';
 
@@ -30,9 +31,9 @@ export interface ShellResult {
  * stay from one command to the next (runtime §3.2). Session scope.
  *
  * Every command reads `/dev/null`. Background processes may stay when it ends; what they write afterwards is dropped.
- * When the shell ends, by itself or by a reset, all its processes end with it.
+ * When the shell ends, by itself or by a reset, all its processes end with it. While it lives it holds its session.
  */
-export interface PersistentShell {
+export interface PersistentShell extends SessionHold {
   /**
    * Runs one command; calls run one after another, in order.
    *

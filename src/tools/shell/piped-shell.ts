@@ -17,6 +17,7 @@ import { ShellProcess } from './shell-process.js';
 /** A bash over pipes (decision 47). */
 @injectable()
 export class PipedShell implements PersistentShell {
+  readonly name = 'persistent shell';
   readonly #dialect = new BashDialect();
   readonly #channels = new ChannelPool(this.#dialect.scriptName);
   #shell: ShellProcess | undefined;
@@ -40,6 +41,10 @@ export class PipedShell implements PersistentShell {
     const result = this.#tail.then(() => this.#run(command, signal));
     this.#tail = result.catch(() => undefined);
     return result;
+  }
+
+  holds(): boolean {
+    return this.#shell !== undefined && this.#shell.exit === undefined;
   }
 
   close(): Promise<void> {

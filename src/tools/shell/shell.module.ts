@@ -1,4 +1,5 @@
 import { ContainerModule } from 'inversify';
+import { SessionHold } from '../../agent/index.js';
 import { defineModule } from '../../kernel/index.js';
 import { Tool } from '../../tool/index.js';
 import { BashTool } from './bash-tool.js';
@@ -8,7 +9,7 @@ import { PipedShell } from './piped-shell.js';
 import { ShellConfig } from './shell-config.js';
 import { ShellMarker } from './shell-marker.js';
 
-/** Provides `PersistentShell` and contributes the tool `bash`, both in each session. Consumes `Session`. */
+/** Provides `PersistentShell` and contributes the tool `bash`, both in each session, which a live shell holds. Consumes `Session`. */
 export const shellModule = defineModule({
   name: 'persistent-bash',
   config: ShellConfig,
@@ -20,6 +21,7 @@ export const shellModule = defineModule({
     new ContainerModule(({ bind }) => {
       bind(ShellConfig).toConstantValue(config);
       bind(PersistentShell).to(PipedShell);
+      bind(SessionHold).toService(PersistentShell);
       bind(Tool).to(BashTool);
     }),
 });

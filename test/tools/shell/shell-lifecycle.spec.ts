@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import sinon from 'sinon';
+import { SessionHold } from '../../../src/agent/index.js';
 import type { ToolOutcome } from '../../../src/tool/index.js';
 import { PersistentShell } from '../../../src/tools/shell/index.js';
 import { openFiles, until } from '../../support/process-table.js';
@@ -44,6 +45,20 @@ describe('lifetime of the persistent shell', () => {
       await open();
       expect(shell.processes()).to.deep.equal([]);
       expect(shell.leftovers()).to.deep.equal([]);
+      await closeAndCheck();
+    });
+
+    it('holds its session from then on, until it ends', async () => {
+      await open();
+      const held = () => shell.tools.scope.all(SessionHold).map((hold) => hold.holds());
+      expect(held()).to.deep.equal([false]);
+      await shell.run('true');
+      expect(held()).to.deep.equal([true]);
+      await shell.tools.call('bash', { command: 'exit 3' });
+      expect(held()).to.deep.equal([false]);
+      await shell.run('(sleep 0.01; kill -9 $$) &');
+      expect(held()).to.deep.equal([true]);
+      await until(() => held()[0] === false);
       await closeAndCheck();
     });
 

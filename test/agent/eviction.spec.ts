@@ -106,6 +106,20 @@ describe('an idle session', () => {
     expect(live()).to.deep.equal([]);
   });
 
+  it('that could not go and was used since is idle anew', async () => {
+    let held = true;
+    await start({ sessionModules: [hold(() => held)] });
+    await world.ran(['x']);
+    clock.tick(TIMEOUT_MS);
+    held = false;
+    clock.tick(TIMEOUT_MS - 1);
+    await world.ran(['y']);
+    clock.tick(TIMEOUT_MS - 1);
+    expect(live()).to.deep.equal(['s']);
+    clock.tick(1);
+    expect(live()).to.deep.equal([]);
+  });
+
   it('stays when a hold throws, which is logged', async () => {
     await start({
       sessionModules: [
@@ -160,27 +174,28 @@ describe('an idle session', () => {
     expect(readable(world.model.requests[1]?.messages ?? []).slice(-2)).to.deep.equal(['user: by the way', 'user: y']);
   });
 
-  it('that is being closed makes a prompt wait, and the end of the runtime too', async () => {
-    await start();
-    await world.ran(['x']);
-    const closing = new Deferred<void>();
-    world.repository.beforeClose = () => closing.promise;
-    clock.tick(TIMEOUT_MS);
-    const opened = world.agent();
-    const over = world.registry.closeAll();
-    let settled = 0;
-    for (const promise of [opened, over])
-      void promise.finally(() => {
-        settled += 1;
+  const WAITING: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['a prompt', () => world.ran(['y'])],
+    ['the end of the runtime', () => world.registry.closeAll()],
+  ];
+  for (const [what, wait] of WAITING) {
+    it(`that is being closed makes ${what} wait`, async () => {
+      await start();
+      await world.ran(['x']);
+      const closing = new Deferred<void>();
+      world.repository.beforeClose = () => closing.promise;
+      clock.tick(TIMEOUT_MS);
+      let settled = false;
+      const waiting = wait().finally(() => {
+        settled = true;
       });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(settled).to.equal(0);
-    expect(world.repository.open.size).to.equal(0);
-    closing.resolve();
-    expect((await opened).session.resumed).to.equal(true);
-    await over;
-    expect(live()).to.deep.equal([]);
-  });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(settled).to.equal(false);
+      expect(world.repository.closed).to.have.lengthOf(1);
+      closing.resolve();
+      await waiting;
+    });
+  }
 
   it('whose log cannot be closed is logged, and can be opened again', async () => {
     await start();

@@ -58,8 +58,8 @@ export interface AgentInit extends SessionInit {
  */
 export interface AgentRegistry {
   /**
-   * The agent of a session id, created on first use; concurrent calls share one creation, and a failed one is
-   * forgotten. All or nothing: a failure leaves no scope, no log, no claimed id.
+   * The agent of a session id, created on first use, and anew when another runtime has taken its session; concurrent
+   * calls share one creation, and a failed one is forgotten. All or nothing: a failure leaves no scope, no log, no claimed id.
    *
    * @throws what {@link SessionStore.open} throws, and CodedError `RUNTIME_CLOSING`
    */

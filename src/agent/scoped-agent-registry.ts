@@ -2,7 +2,7 @@ import { inject, injectable, optional } from 'inversify';
 import { CodedError } from '../base/index.js';
 import { CurrentScope, type Scope } from '../kernel/index.js';
 import { Logger } from '../logging/index.js';
-import { Session, SessionParticipant, SessionStore } from '../session/index.js';
+import { Session, SessionLostError, SessionParticipant, SessionStore, StoreFailedError } from '../session/index.js';
 import { Agent, type AgentInit, type AgentRegistry, AgentRoute } from './agent.js';
 import { IdleSessions } from './idle-sessions.js';
 import { SessionHold } from './session-hold.js';
@@ -39,7 +39,8 @@ export class ScopedAgentRegistry implements AgentRegistry {
   async open(init: AgentInit): Promise<Agent> {
     if (this.#closing !== undefined) throw new CodedError('RUNTIME_CLOSING', 'the runtime is closing');
     const live = this.get(init.id);
-    if (live !== undefined) {
+    // One whose session another runtime has is of no use: it is that session that is asked for.
+    if (live !== undefined && !(isLost(live) && this.#evict(init.id))) {
       if (live.status === 'idle') this.idle.add(live.id);
       return live;
     }
@@ -102,7 +103,7 @@ export class ScopedAgentRegistry implements AgentRegistry {
     this.#forget(id);
     // What was injected for a later turn stays in the log's inbox.
     live.agent.cancel({ kind: 'disposed' }, { keepInbox: true });
-    this.logger.info('idle session evicted', { sessionId: id });
+    this.logger.info('session evicted', { sessionId: id });
     const leaving = live.scope
       .close()
       .catch((error: unknown) => this.logger.error('an evicted session was not closed', { sessionId: id, error }))
@@ -113,7 +114,7 @@ export class ScopedAgentRegistry implements AgentRegistry {
 
   /** Events that the store refused are in memory only. */
   #isHeld({ agent, scope }: LiveAgent): boolean {
-    if (agent.session.storeFailure?.code === 'STORE_FAILED') return true;
+    if (agent.session.storeFailure instanceof StoreFailedError) return true;
     return scope.all(SessionHold).some((hold) => {
       try {
         return hold.holds();
@@ -132,4 +133,8 @@ export class ScopedAgentRegistry implements AgentRegistry {
     const failures = closed.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     if (failures.length > 0) throw new AggregateError(failures, 'closing the agents failed');
   }
+}
+
+function isLost({ session }: Agent): boolean {
+  return session.storeFailure instanceof SessionLostError;
 }

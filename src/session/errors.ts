@@ -43,19 +43,22 @@ export class StoreFailedError extends CodedError {
   }
 }
 
-/** Another writer has taken the session over: from `firstLostSeq` on nothing was stored, nor will be (decision 39). */
+/** Another writer has the session: from `firstLostSeq` on nothing was stored, nor will be (decision 39). */
 export class SessionLostError extends CodedError {
   override readonly name = 'SessionLostError';
 
   readonly firstLostSeq: number;
+  /** Who has it, where that is known. */
+  readonly holder: LeaseHolder | undefined;
 
   constructor(sessionId: string, firstLostSeq: number, cause: unknown) {
     super(
       'LEASE_LOST',
-      `session ${JSON.stringify(sessionId)} was taken over by another runtime; nothing from event ${firstLostSeq} on is stored: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `session ${JSON.stringify(sessionId)} is another runtime's; nothing from event ${firstLostSeq} on is stored here: ${cause instanceof Error ? cause.message : String(cause)}`,
       { cause },
     );
     this.firstLostSeq = firstLostSeq;
+    this.holder = cause instanceof SessionLeasedError ? cause.holder : undefined;
   }
 }
 

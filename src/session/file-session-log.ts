@@ -137,10 +137,9 @@ export class FileSessionLog implements SessionLog {
     const { root, leases } = this.context;
     const directories = makeSessionDirectory(this.place.directory, root);
     if (this.#unsyncedDirectories.length === 0) this.#unsyncedDirectories = directories;
-    this.#requireNew();
     const lease = leases.take(this.place.leasePath, id);
     try {
-      // A log may have come and been compressed before the lease was ours.
+      // A log may have come, and been closed, before the lease was ours.
       this.#requireNew();
       const header = JSON.stringify(this.header);
       const { fd, bytes } = createSessionFile(id, this.location, [header, ...linesOf(batch)]);

@@ -21,7 +21,7 @@ import { SessionRoot } from './session-root.js';
 import { sessionNotFound } from './stored-log.js';
 
 /** A session that is closed or resumed meanwhile changes its form: the next look finds it. */
-const LOOKS = 10;
+const LOOKS = 100;
 
 /** One JSONL file a session, `<root>/<project>/<session>/session.jsonl` (core §4.1, format 0), compressed at rest. */
 @injectable()

@@ -16,7 +16,7 @@ export interface WriteScheduler {
 /**
  * Brings one session's events to its log in order: all that is pending in one append, never a second append before
  * the first has settled. What the store refused is kept, and goes first when it is tried again. When another writer has
- * taken the session over, what is pending is dropped, and all that comes later.
+ * the session, what is pending is dropped, and all that comes later.
  */
 export class LogWriter {
   #pending: EncodedEvent[] = [];
@@ -171,7 +171,7 @@ export class LogWriter {
     this.#writing = undefined;
     if (this.#isLost) return;
     this.#pending = batch.concat(this.#pending);
-    if (errorCode(cause) === 'LEASE_LOST') {
+    if (isAnothers(cause)) {
       this.#lose(cause);
       return;
     }
@@ -223,4 +223,9 @@ export class LogWriter {
     }
     this.#syncedThrough = through;
   }
+}
+
+/** Somebody was faster: took the session over, or began it in the same moment. No retry will get it back. */
+function isAnothers(cause: unknown): boolean {
+  return ['LEASE_LOST', 'SESSION_LEASED', 'SESSION_STORED'].includes(errorCode(cause) ?? '');
 }

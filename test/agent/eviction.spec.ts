@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
 import { type SinonFakeTimers, useFakeTimers } from 'sinon';
 import { SessionHold } from '../../src/agent/index.js';
-import { Deferred } from '../../src/base/index.js';
+import { CodedError, Deferred } from '../../src/base/index.js';
 import { StoreFailedError } from '../../src/session/index.js';
 import { AgentWorld, type AgentWorldOptions, prompt, readable } from '../support/agent-world.js';
 import { hangs, says } from '../support/fake-model.js';
+import { outcome } from '../support/fake-tools.js';
 import { rejectionOf } from '../support/rejection-of.js';
 
 const TIMEOUT_MS = 60_000;
@@ -215,5 +216,51 @@ describe('an idle session', () => {
     expect(clock.countTimers()).to.equal(1);
     await world.scope.close();
     expect(clock.countTimers()).to.equal(0);
+  });
+});
+
+describe('a session that another runtime has taken', () => {
+  let world: AgentWorld;
+  beforeEach(async () => {
+    world = await AgentWorld.create();
+  });
+  afterEach(() => world.scope.close());
+
+  it('is opened anew by the next prompt, with what the other one stored', async () => {
+    const before = await world.ran(['mine']);
+    world.repository.assertHeld = () => {
+      throw new CodedError('LEASE_LOST', 'taken');
+    };
+    await world.ran(['lost']);
+    expect(world.ends().at(-1)).to.have.nested.property('error.code', 'LEASE_LOST');
+    world.repository.assertHeld = () => undefined;
+    const stored = world.repository.stored.get('s')?.lines.length;
+    const after = await world.agent();
+    expect(after).to.not.equal(before);
+    expect(after.session).to.deep.include({ resumed: true });
+    expect(after.session.nextSeq).to.be.at.least(stored ?? Number.NaN);
+  });
+
+  it('is not taken from a turn that still runs', async () => {
+    const entered = new Deferred<void>();
+    const leave = new Deferred<void>();
+    world.tools.body = async () => {
+      entered.resolve();
+      await leave.promise;
+      return outcome('late');
+    };
+    world.model.replies.push(() => says({ calls: [{ id: 'c', name: 'echo' }] }));
+    const agent = await world.agent();
+    await agent.followup(prompt('x'));
+    await entered.promise;
+    world.repository.beforeAppend = () => {
+      throw new CodedError('LEASE_LOST', 'taken');
+    };
+    await rejectionOf(agent.inject(prompt('y')));
+    expect(await world.agent()).to.equal(agent);
+    leave.resolve();
+    await agent.whenIdle();
+    world.repository.beforeAppend = () => undefined;
+    expect(await world.agent()).to.not.equal(agent);
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { isEvent } from '../../src/protocol/index.js';
 import { Lab } from '../support/lab.js';
 import { eventually } from '../support/processes.js';
-import type { Frame } from '../support/raw-runtime.js';
+import type { Frame, RawRuntime } from '../support/raw-runtime.js';
 
 const text = (value: string): object[] => [{ type: 'text', text: value }];
 
@@ -268,6 +268,31 @@ describe('the wire', () => {
       expect(error?.data).to.have.nested.property('holder.pid', first.child.pid);
       expect(error?.data).to.have.property('code', 'SESSION_LEASED');
       expect(second.notifications).to.deep.equal([]);
+    });
+
+    it('lets one of two runtimes begin a session, names it to the other, and lets that one go on when it is gone', async () => {
+      lab = await Lab.open();
+      lab.server.respond = () => ({ text: 'ok' });
+      const runtimes = [await lab.initialized(), await lab.initialized()];
+      const ask = (runtime: RawRuntime, sessionId: string) =>
+        runtime.call('session/prompt', { sessionId, contentBlocks: text('x') });
+      const ids = Array.from({ length: 10 }, (_, index) => `s${index}`);
+      for (const id of ids) {
+        const answers = await Promise.all(runtimes.map((runtime) => ask(runtime, id)));
+        const winner = answers.findIndex(({ error }) => error === undefined);
+        const data = answers[1 - winner]?.error?.data;
+        expect(data).to.have.property('code').that.is.oneOf(['SESSION_LEASED', 'LEASE_LOST']);
+        expect(data).to.have.nested.property('holder.pid', runtimes[winner]?.child.pid);
+        const again = await ask(runtimes[1 - winner] as RawRuntime, id);
+        expect(again.error?.data).to.have.property('code', 'SESSION_LEASED');
+      }
+      const [first, second] = runtimes as [RawRuntime, RawRuntime];
+      await first.request('shutdown');
+      await first.ended;
+      for (const id of ids) {
+        expect(await ask(second, id)).to.have.nested.property('result.messageId');
+        await second.idle(id);
+      }
     });
 
     it('takes prompts of 1, 5 and 20 MB in linear time (J4)', async () => {

@@ -107,7 +107,7 @@ describe('session/prompt with images', () => {
           expect(inserted(`${session}${round}`).map(({ id }) => id)).to.deep.equal(accepted);
         }
       }),
-      runs(40),
+      runs(15),
     );
   });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CodedError, Deferred } from '../../src/base/index.js';
 import type { SessionEvent } from '../../src/protocol/index.js';
-import type { Session } from '../../src/session/index.js';
+import { type Session, SessionLeasedError, SessionStoredError } from '../../src/session/index.js';
 import { rejectionOf } from '../support/rejection-of.js';
 import { nextTick, SessionWorld, tick } from '../support/session-world.js';
 
@@ -98,6 +98,25 @@ describe('a session whose lease is lost', () => {
       .with.property('code', 'LEASE_LOST');
     expect(await world.storedEvents()).to.have.length(1);
   });
+
+  const HOLDER = { pid: 7, host: 'elsewhere', startedAt: 0, heartbeatAt: 0 };
+  for (const [cause, holder] of [
+    [new SessionLeasedError('s', HOLDER), HOLDER],
+    [new SessionStoredError('s'), undefined],
+  ] as const) {
+    it(`is lost from the start when somebody began it in the same moment: ${cause.code}`, async () => {
+      const world = await SessionWorld.withFake();
+      world.repository.beforeAppend = () => {
+        throw cause;
+      };
+      const session = await world.create();
+      tick(session);
+      expect(() => session.save())
+        .to.throw(cause.message)
+        .with.property('code', 'LEASE_LOST');
+      expect(session.storeFailure).to.include({ name: 'SessionLostError', firstLostSeq: 0, holder });
+    });
+  }
 
   it('stays lost when a write settles that was under way', async () => {
     for (const settle of ['resolve', 'reject'] as const) {

@@ -203,14 +203,17 @@ describe('the end of a runtime', () => {
   });
 
   describe('when nobody reads its output', () => {
+    /** Half a megabyte of frames: several times what the pipe and both ends' buffers hold. */
+    const CHUNKS = 2_000;
+
     /** A runtime with more to say than the pipe holds, to a client that does not listen. */
     async function deaf(): Promise<RawRuntime> {
       const chunk = 'data: {"choices":[{"delta":{"content":"text "}}]}\n\n';
-      lab = await Lab.open({ raw: Array.from({ length: 20_000 }, () => chunk), ending: 'stall' });
+      lab = await Lab.open({ raw: Array.from({ length: CHUNKS }, () => chunk), ending: 'stall' });
       const runtime = await lab.initialized();
       await runtime.prompt('s', 'go');
       runtime.child.stdout.pause();
-      await eventually(async () => (await lab.storedEvents()).length > 20_000);
+      await eventually(async () => (await lab.storedEvents()).length > CHUNKS);
       return runtime;
     }
 

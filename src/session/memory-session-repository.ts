@@ -87,7 +87,9 @@ class MemorySessionLog implements SessionLog {
 
   #begin(): MemoryRecord {
     const { header, stored } = this;
-    if (stored.has(header.id)) throw new SessionStoredError(header.id);
+    const other = stored.get(header.id);
+    if (other?.holder !== undefined) throw new SessionLeasedError(header.id, other.holder);
+    if (other !== undefined) throw new SessionStoredError(header.id);
     const record = { header, lines: [], holder: thisProcess() };
     stored.set(header.id, record);
     return record;

@@ -39,6 +39,8 @@ export interface SessionLog {
    * Stores the batch whole or not at all. Returning (or fulfilling) means that it survives the end of this process;
    * for files: the bytes were handed to the kernel. Never called again before a returned promise has settled.
    *
+   * @throws SessionLeasedError of a new session's first batch: another writer began the id meanwhile, and has it
+   * @throws SessionStoredError likewise, when that writer is done with it
    * @throws whatever the store says; the batch is then not stored and may be tried again
    */
   append(batch: readonly EncodedEvent[]): void | Promise<void>;

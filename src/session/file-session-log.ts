@@ -1,5 +1,5 @@
-import { closeSync, existsSync, ftruncateSync } from 'node:fs';
-import { syncDirectory, syncFile } from '../base/index.js';
+import { closeSync, existsSync, fstatSync, ftruncateSync, type Stats, statSync } from 'node:fs';
+import { CodedError, errorCode, syncDirectory, syncFile } from '../base/index.js';
 import type { Logger } from '../logging/index.js';
 import { compactSessionFile } from './compact-session-file.js';
 import { SessionStoredError } from './errors.js';
@@ -12,6 +12,8 @@ import { requireContiguous } from './stored-log.js';
 
 /** A write reaches the disk within this time, in ms; a fixed window, not extended by later writes. */
 const SYNC_DELAY_MS = 200;
+/** A write looks whether the session is ours when nobody has looked for so long, in ms. */
+const LOOK_AGAIN_MS = 1_000;
 /** Shorter runs of chunks cannot be packed. */
 const PACKABLE_RUN = 3;
 /** Events are stringified with their type first. */
@@ -57,6 +59,8 @@ export class FileSessionLog implements SessionLog {
   #run = 0;
   /** A rollback failed: bytes of a refused batch stand behind {@link #bytes}. */
   #torn = false;
+  /** When the session was last seen to be ours and the file to be what was written, epoch milliseconds. */
+  #heldAt = 0;
   #unsynced = false;
   #unsyncedDirectories: readonly string[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -104,9 +108,11 @@ export class FileSessionLog implements SessionLog {
     try {
       this.#lease?.assertHeld();
     } catch (thrown) {
-      this.#lost = thrown;
+      if (errorCode(thrown) === 'LEASE_LOST') this.#lost = thrown;
       throw thrown;
     }
+    this.#assertUntouched();
+    this.#heldAt = Date.now();
   }
 
   sync(): Promise<void> {
@@ -158,7 +164,25 @@ export class FileSessionLog implements SessionLog {
       throw new SessionStoredError(this.header.id);
   }
 
+  /** @throws CodedError `LOG_CHANGED` the file is not the one that was written: what is appended would be lost */
+  #assertUntouched(): void {
+    if (this.#fd === undefined) return;
+    const found = statSync(this.location, { throwIfNoEntry: false });
+    const problem = found === undefined ? 'was removed' : this.#foreign(found, fstatSync(this.#fd));
+    if (problem === undefined) return;
+    throw new CodedError('LOG_CHANGED', `${this.location} ${problem} while this runtime was writing it`);
+  }
+
+  #foreign(found: Stats, own: Stats): string | undefined {
+    if (found.ino !== own.ino || found.dev !== own.dev) return 'was replaced by another file';
+    if (found.size < this.#bytes) return `was cut to ${found.size} of ${this.#bytes} bytes`;
+    // What a failed write left is taken away before the next one.
+    return found.size > this.#bytes && !this.#torn ? 'was written by somebody else' : undefined;
+  }
+
   #extend(fd: number, batch: readonly EncodedEvent[]): void {
+    // A process that was stopped for a while may have lost the session; one that was idle, the file.
+    if (Math.abs(Date.now() - this.#heldAt) >= LOOK_AGAIN_MS) this.assertHeld();
     if (this.#torn) this.#rollBack(fd);
     try {
       this.#bytes += writeLines(fd, linesOf(batch));

@@ -10,6 +10,8 @@ const HEARTBEAT_MS = 5_000;
 /** A holder on another machine is given up for dead when it has not been heard of for so long. */
 const STALE_MS = 30_000;
 const FILE_MODE = 0o600;
+/** It becomes part of a file name. */
+const NONCE = /^[\w-]{1,64}$/;
 /** Each attempt loses to somebody who was faster: nobody loses so often. */
 const ATTEMPTS = 10;
 
@@ -47,11 +49,12 @@ export class SessionLeases {
     const fd = openSync(temporary, 'wx', FILE_MODE);
     try {
       write(fd, record);
-      claim(temporary, path, record, sessionId);
+      claim(temporary, path, sessionId);
     } catch (thrown) {
       closeSync(fd);
-      removeQuietly(temporary);
       throw thrown;
+    } finally {
+      removeQuietly(temporary);
     }
     const lease = new SessionLease(path, sessionId, fd, record, () => this.#forget(lease));
     this.#held.add(lease);
@@ -65,6 +68,8 @@ export class SessionLeases {
       try {
         lease.beat(now);
       } catch (error) {
+        // Who writes the session next hears of it, too.
+        if (errorCode(error) === 'LEASE_LOST') this.#forget(lease);
         this.logger.warn('a session lease could not be renewed', { sessionId: lease.sessionId, error });
       }
     }
@@ -93,9 +98,15 @@ export class SessionLease {
     this.#fd = fd;
   }
 
-  /** A sign of life, through the descriptor: it can never reach the file of a holder that came later. */
+  /**
+   * A sign of life, through the descriptor: it can never reach the file of a holder that came later.
+   *
+   * @throws CodedError `LEASE_LOST`
+   */
   beat(now: number): void {
-    if (this.#fd !== undefined) write(this.#fd, { ...this.record, heartbeatAt: now });
+    if (this.#fd === undefined) return;
+    this.assertHeld();
+    write(this.#fd, { ...this.record, heartbeatAt: now });
   }
 
   /** @throws CodedError `LEASE_LOST` somebody else has taken the session over, or the lease file is gone */
@@ -129,24 +140,38 @@ export class SessionLease {
   }
 }
 
-/** A link never overwrites, a rename always does: whoever renames looks who was last. */
-function claim(temporary: string, path: string, record: LeaseRecord, sessionId: string): void {
+/**
+ * Puts `temporary` in the place of a lease that is free or stale. A link never overwrites, so one of those who want a
+ * free lease gets it. Who replaces a stale one must hold the lease of doing so, a file named after what it replaces:
+ * only one can, and it looks again when it has it. A replacer that dies leaves a stale lease, which is replaced alike.
+ *
+ * @throws SessionLeasedError somebody has it, or is about to
+ */
+function claim(temporary: string, path: string, sessionId: string): void {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    if (linked(temporary, path)) {
-      removeQuietly(temporary);
-      return;
-    }
+    if (linked(temporary, path)) return;
     const found = readLease(path);
     if (found === undefined) continue;
     const live = living(found);
     if (live !== undefined) throw new SessionLeasedError(sessionId, holderOf(live));
-    renameSync(temporary, path);
-    const last = readLease(path);
-    if (last === undefined || last === 'garbage') continue;
-    if (last.nonce === record.nonce) return;
-    throw new SessionLeasedError(sessionId, holderOf(last));
+    const replacing = `${path}.${nonceOf(found)}`;
+    claim(temporary, replacing, sessionId);
+    try {
+      if (nonceOf(readLease(path)) !== nonceOf(found)) continue;
+      const name = `${temporary}.link`;
+      linkSync(temporary, name);
+      renameSync(name, path);
+      return;
+    } finally {
+      removeQuietly(replacing);
+    }
   }
   throw new Error(`${path} changes hands all the time`);
+}
+
+function nonceOf(found: Found): string {
+  if (found === undefined) return 'none';
+  return found === 'garbage' ? found : found.nonce;
 }
 
 function linked(temporary: string, path: string): boolean {
@@ -185,7 +210,7 @@ function isRecord(value: unknown): value is LeaseRecord {
   if (!isObject(value)) return false;
   const { pid, host, startedAt, nonce, heartbeatAt } = value;
   const times = [pid, startedAt, heartbeatAt].every((number) => Number.isSafeInteger(number));
-  return times && typeof host === 'string' && typeof nonce === 'string';
+  return times && typeof host === 'string' && typeof nonce === 'string' && NONCE.test(nonce);
 }
 
 function write(fd: number, record: LeaseRecord): void {

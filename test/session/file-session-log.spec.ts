@@ -1,5 +1,17 @@
 import { execFile } from 'node:child_process';
-import { fstatSync, readdirSync, readFileSync, readlinkSync, statSync, type writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  fstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+  type writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -51,6 +63,77 @@ describe('FileSessionLog', () => {
       if (typeof args[1] !== 'string') throw fsError('ENOSPC');
       return real(...(args as Parameters<typeof writeSync>));
     };
+
+  describe('a log that others touch', () => {
+    const cases: readonly (readonly [string, (log: string) => void, string])[] = [
+      ['removed', (file) => unlinkSync(file), 'was removed'],
+      [
+        'replaced',
+        (file) => writeFileSync(join(dirname(file), 'copy'), readFileSync(file)),
+        'was replaced by another file',
+      ],
+      ['cut', (file) => truncateSync(file, 10), 'was cut to 10 of'],
+      ['written', (file) => appendFileSync(file, 'x\n'), 'was written by somebody else'],
+    ];
+    for (const [what, touch, message] of cases) {
+      it(`is found ${what} at the next checkpoint, and by every write from then on`, () => {
+        log.append(batch(0));
+        log.assertHeld();
+        touch(path);
+        if (what === 'replaced') renameSync(join(dirname(path), 'copy'), path);
+        for (const look of [() => log.assertHeld(), () => log.assertHeld()]) {
+          expect(look).to.throw(message).with.property('code', 'LOG_CHANGED');
+        }
+      });
+
+      it(`is found ${what} by a write after a pause, which stores nothing`, () => {
+        const clock = useFakeTimers({ toFake: ['Date'], now: Date.now() });
+        try {
+          log.append(batch(0));
+          log.assertHeld();
+          touch(path);
+          if (what === 'replaced') renameSync(join(dirname(path), 'copy'), path);
+          clock.tick(1_000);
+          const before = statSync(path, { throwIfNoEntry: false })?.size;
+          expect(() => log.append(batch(1))).to.throw(message);
+          expect(() => log.append(batch(1))).to.throw(message);
+          expect(statSync(path, { throwIfNoEntry: false })?.size).to.equal(before);
+        } finally {
+          clock.restore();
+        }
+      });
+    }
+
+    it('goes on when it is put back as it was', () => {
+      log.append(batch(0));
+      renameSync(path, `${path}.away`);
+      expect(() => log.assertHeld()).to.throw('was removed');
+      renameSync(`${path}.away`, path);
+      log.assertHeld();
+      log.append(batch(1));
+    });
+
+    it('is not written by a holder that was stopped and has lost the lease meanwhile', () => {
+      const clock = useFakeTimers({ toFake: ['Date'], now: Date.now() });
+      try {
+        log.append(batch(0));
+        log.assertHeld();
+        const lease = join(dirname(path), 'session.lease');
+        writeFileSync(`${lease}.theirs`, readFileSync(lease, 'utf8').replace(/"nonce":"[^"]+"/, '"nonce":"theirs"'));
+        renameSync(`${lease}.theirs`, lease);
+        clock.tick(31_000);
+        const before = readFileSync(path, 'utf8');
+        for (const seq of [1, 1]) {
+          expect(() => log.append(batch(seq)))
+            .to.throw('was taken over')
+            .with.property('code', 'LEASE_LOST');
+        }
+        expect(readFileSync(path, 'utf8')).to.equal(before);
+      } finally {
+        clock.restore();
+      }
+    });
+  });
 
   describe('a write that fails', () => {
     it('leaves nothing of the first batch behind, and the retry stores it', async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -60,7 +60,7 @@ describe('SessionLeases', () => {
   /** A process that waits to be told to take the lease. */
   async function taker(): Promise<{
     readonly child: ChildProcess;
-    readonly tell: (command: 'take' | 'check') => Promise<string>;
+    readonly take: () => Promise<string>;
   }> {
     const child = spawn(process.execPath, [TAKER, path], { stdio: ['pipe', 'pipe', 'inherit'] });
     children.push(child);
@@ -69,8 +69,8 @@ describe('SessionLeases', () => {
     await lines.next();
     return {
       child,
-      tell: async (command) => {
-        child.stdin?.write(`${command}\n`);
+      take: async () => {
+        child.stdin?.write('\n');
         return (await lines.next()).value;
       },
     };
@@ -165,7 +165,7 @@ describe('SessionLeases', () => {
 
     it('is live until the process dies, and stale from its SIGKILL on', async () => {
       const other = await taker();
-      expect(await other.tell('take')).to.equal('held');
+      expect(await other.take()).to.equal('held');
       expect(() => take()).to.throw(SessionLeasedError, `process ${other.child.pid} on`);
       await kill(other.child);
       take().assertHeld();
@@ -190,15 +190,48 @@ describe('SessionLeases', () => {
       expect(leaseHolder(path)).to.equal(undefined);
     });
 
+    it('is not replaced by somebody who judged it before it was replaced', () => {
+      leave({ pid: 2 ** 22 + 1 });
+      // A faster one replaces it between the judgement and the replacement.
+      let links = 0;
+      faults.inject('linkSync', (real) => (...args: Parameters<typeof real>) => {
+        links += 1;
+        if (links === 2) {
+          faults.heal();
+          take();
+        }
+        real(...args);
+      });
+      expect(() => take()).to.throw(SessionLeasedError, `in use by process ${process.pid}`);
+      taken[0]?.assertHeld();
+      expect(readdirSync(dir.path)).to.deep.equal(['session.lease']);
+    });
+
+    it('is replaced although somebody died while replacing it', () => {
+      leave({ pid: 2 ** 22 + 1 });
+      renameSync(path, `${path}.theirs`);
+      leave({ pid: 2 ** 22 + 1 });
+      take().assertHeld();
+      expect(readdirSync(dir.path)).to.deep.equal(['session.lease']);
+    });
+
+    it('is being replaced: who comes then is told by whom', () => {
+      leave({ pid: process.pid });
+      renameSync(path, `${path}.theirs`);
+      leave({ pid: 2 ** 22 + 1 });
+      expect(() => take()).to.throw(SessionLeasedError, `in use by process ${process.pid}`);
+      expect(stored().pid).to.equal(2 ** 22 + 1);
+    });
+
     it('goes to exactly one of those who want it at once', async () => {
       for (let round = 0; round < 3; round += 1) {
         leave({ pid: 2 ** 22 + 1 });
         const takers = await Promise.all([taker(), taker(), taker(), taker()]);
-        const taken = await Promise.all(takers.map((one) => one.tell('take')));
+        const taken = await Promise.all(takers.map((one) => one.take()));
         for (const result of taken) expect(result).to.be.oneOf(['held', 'SESSION_LEASED']);
-        const checked = await Promise.all(takers.map((one) => one.tell('check')));
-        expect(checked.filter((result) => result === 'held')).to.have.length(1);
-        expect(takers[checked.indexOf('held')]?.child.pid).to.equal(stored().pid);
+        expect(taken.filter((result) => result === 'held')).to.have.length(1);
+        expect(takers[taken.indexOf('held')]?.child.pid).to.equal(stored().pid);
+        expect(readdirSync(dir.path)).to.deep.equal(['session.lease']);
         for (const { child } of takers) await kill(child);
         unlinkSync(path);
       }
@@ -272,6 +305,15 @@ describe('SessionLeases', () => {
       renameSync(theirs, path);
       clock.tick(5_000);
       expect(readFileSync(path, 'utf8')).to.equal('theirs');
+    });
+
+    it('says once that the lease is lost, and stops', () => {
+      take();
+      writeFileSync(join(dir.path, 'theirs'), 'theirs');
+      renameSync(join(dir.path, 'theirs'), path);
+      clock.tick(10_000);
+      expect(logger.messages('warn')).to.deep.equal(['a session lease could not be renewed']);
+      expect(clock.countTimers()).to.equal(0);
     });
 
     it('that fails is reported, and the others go on', () => {

@@ -220,7 +220,7 @@ export class FileSessionArchive {
     const lease = this.#context.leases.take(place.leasePath, id);
     try {
       for (const { path } of await place.storedFiles()) await unlink(path);
-      for (const path of await place.leftovers()) await unlink(path);
+      await place.removeLeftovers();
       if (!withDirectory) return;
       await rm(place.directory, { recursive: true, force: true });
       // The last one of its workspace.

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { CodedError, toError } from '../base/index.js';
@@ -48,14 +49,20 @@ export async function* logBytes(
   form: LogForm,
   sliceBytes = SLICE_BYTES,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const file = await guarded(path, () => open(path, 'r'));
+  // Of a pipe without a writer an open would never end.
+  const file = await guarded(path, () => open(path, constants.O_RDONLY | constants.O_NONBLOCK));
   try {
+    await guarded(path, () => requireFile(file));
     const slices = slicesOf(file, path, sliceBytes);
     if (form === 'none') yield* slices;
     else yield* framesOf(slices, form === 'gzip' ? gzipMembers() : await zstdFrames());
   } finally {
     await file.close();
   }
+}
+
+async function requireFile(file: FileHandle): Promise<void> {
+  if (!(await file.stat()).isFile()) throw new Error('it is no regular file');
 }
 
 async function* slicesOf(file: FileHandle, path: string, bytes: number): AsyncGenerator<Buffer, void, undefined> {

@@ -82,6 +82,6 @@ async function unpack(place: SessionPlace, file: StoredLogFile, extent: LogExten
 
 /** Whatever is not the plain log: were it left and that one torn later, it would pass for the newer one. */
 async function removeOthers(place: SessionPlace): Promise<void> {
-  const others = (await place.storedFiles()).filter(({ form }) => form !== 'none').map(({ path }) => path);
-  for (const path of [...others, ...(await place.leftovers())]) await unlink(path);
+  for (const { path, form } of await place.storedFiles()) if (form !== 'none') await unlink(path);
+  await place.removeLeftovers();
 }

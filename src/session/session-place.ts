@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CodedError, errorCode, toError } from '../base/index.js';
 import { fileNameOf, formOf, LOG_FORMS, type LogForm } from './log-compression.js';
@@ -49,15 +49,20 @@ export class SessionPlace {
     return LOG_FORMS.map((form) => this.fileOf(form)).filter(({ path }) => names.has(basename(path)));
   }
 
-  /** What was left of writes that a crash cut off. Whoever removes it holds the lease. */
-  async leftovers(): Promise<readonly string[]> {
-    const names = [...(await namesIn(this.directory))];
-    const own = names.filter((name) => name.startsWith(this.base) && name.endsWith('.tmp'));
-    return own.map((name) => join(this.directory, name));
+  /** Removes what was left of writes that a crash cut off; for whoever holds the lease. */
+  async removeLeftovers(): Promise<void> {
+    for (const name of await namesIn(this.directory)) {
+      if (!name.startsWith(this.base) || !name.endsWith('.tmp')) continue;
+      await rm(join(this.directory, name), { recursive: true, force: true });
+    }
   }
 }
 
-/** Size and age of a file, undefined when it is not there. */
+/**
+ * Size and age of a file, undefined when it is not there.
+ *
+ * @throws CodedError `STORE_FAILED`; of a link to nothing, too
+ */
 export async function fileFacts(
   path: string,
 ): Promise<{ readonly bytes: number; readonly modifiedAt: number } | undefined> {
@@ -65,8 +70,16 @@ export async function fileFacts(
     const { size, mtimeMs } = await stat(path);
     return { bytes: size, modifiedAt: mtimeMs };
   } catch (thrown) {
-    if (isAbsence(thrown)) return undefined;
+    if (isAbsence(thrown) && !(await isLink(path))) return undefined;
     throw storeFailed(`${path} cannot be looked at`, thrown);
+  }
+}
+
+async function isLink(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isSymbolicLink();
+  } catch {
+    return false;
   }
 }
 

@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  symlinkSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
@@ -98,6 +100,12 @@ describe('FileSessionArchive', () => {
       store(events, { id: 'twice', project: '--b--' });
       mkdirSync(join(dir.path, '--ws--', 'directory', 'session.jsonl'), { recursive: true });
       store([...events.slice(0, 3), 'garbage', ...events], { id: 'damaged' });
+      const pipe = store(events, { id: 'pipe' });
+      unlinkSync(pipe);
+      execFileSync('mkfifo', [pipe]);
+      const link = store(events, { id: 'link' });
+      unlinkSync(link);
+      symlinkSync(join(dir.path, 'nowhere'), link);
       const list = await archive.list();
       const problems = new Map(list.map(({ path, problem }) => [path.slice(dir.path.length + 1), problem]));
       expect(problems.get('--ws--/good/session.jsonl')).to.equal(undefined);
@@ -105,10 +113,12 @@ describe('FileSessionArchive', () => {
       expect(problems.get('--ws--/no-header/session.jsonl')).to.match(/header line is missing/);
       expect(problems.get('--ws--/zstd/session.jsonl.zstd')).to.match(/zstd frame/);
       expect(problems.get('--ws--/newer/session.jsonl')).to.match(/format 9 is not supported: upgrade/);
+      expect(problems.get('--ws--/directory/session.jsonl')).to.match(/cannot be read: it is no regular file/);
+      expect(problems.get('--ws--/pipe/session.jsonl')).to.match(/cannot be read: it is no regular file/);
+      expect(problems.get('--ws--/link/session.jsonl')).to.match(/cannot be looked at: ENOENT/);
       expect(problems.get('--ws--/moved/session.jsonl')).to.match(/names session "elsewhere"/);
       expect(problems.get('--a--/twice/session.jsonl')).to.match(/stored a second time/);
       expect(problems.get('--b--/twice/session.jsonl')).to.match(/stored a second time/);
-      expect(problems.get('--ws--/directory/session.jsonl')).to.match(/EISDIR/);
       expect(list).to.have.length(9);
     });
 

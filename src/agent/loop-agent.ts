@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { inject, injectable } from 'inversify';
 import { CodedError, Deferred } from '../base/index.js';
 import { CurrentScope, type Scope } from '../kernel/index.js';
@@ -169,7 +170,10 @@ export class LoopAgent implements Agent {
         const reason = activity.aborted ? activity.ending : await this.turns.run(activity);
         this.#logger.info('turn ended', { sessionId: this.id, turn: this.session.lastTurn, reason });
         const inOrder = reason?.kind === 'completed' || reason?.kind === 'max-tokens';
-        if (this.#disposed || !(inOrder ? this.inbox.hasClaimable : this.inbox.wakes)) return true;
+        const goesOn = (): boolean => !this.#disposed && (inOrder ? this.inbox.hasClaimable : this.inbox.wakes);
+        // Turns that fail at once, one after the other, leave room for whoever else wants to run.
+        if (goesOn() && !inOrder) await setImmediate();
+        if (!goesOn()) return true;
       } catch (thrown) {
         this.#logger.error('a turn could not be logged', { sessionId: this.id, error: thrown });
         return false;

@@ -5,6 +5,7 @@ import { AgentWorld, prompt } from '../support/agent-world.js';
 import { type Answered, chunksOf, hangs } from '../support/fake-model.js';
 import { outcome, untilAborted } from '../support/fake-tools.js';
 import { readLog } from '../support/read-log.js';
+import { runs } from '../support/runs.js';
 
 type Action =
   | { readonly do: 'followup' | 'steer' | 'inject' }
@@ -144,6 +145,6 @@ async function play({ actions, answers, tools }: Script): Promise<void> {
 describe('agent under random scripts', () => {
   it('keeps every log balanced, with one end a turn, and the agent usable', async function () {
     this.timeout(60_000);
-    await fc.assert(fc.asyncProperty(script, play), { numRuns: 300 });
+    await fc.assert(fc.asyncProperty(script, play), runs(300));
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LineSplitter } from '../../src/base/index.js';
+import { runs } from '../support/runs.js';
 
 const NO_CAP = 1024 * 1024 * 1024;
 
@@ -93,7 +94,7 @@ describe('LineSplitter', () => {
         const bytes = Buffer.concat([Buffer.alloc(65_536 - shift, 'x'), junk, Buffer.alloc(65_536, 'y')]);
         expect(splitInto([bytes]).lines[0] === bytes.toString()).to.equal(true);
       }),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { anything, assert, jsonValue, property } from 'fast-check';
 import { errorCode, freezeJson, MAX_JSON_DEPTH } from '../../src/base/index.js';
+import { runs } from '../support/runs.js';
 
 function roundTrips(value: unknown): boolean {
   try {
@@ -62,7 +63,7 @@ describe('freezeJson', () => {
       property(anyValue, (value) => {
         expect(accepts(value)).to.equal(roundTrips(value));
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 

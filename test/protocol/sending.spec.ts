@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { rejectionOf } from '../support/rejection-of.js';
+import { runs } from '../support/runs.js';
 import { framesOf, openTransport, turns } from '../support/transport-rig.js';
 import { openWriter, WriteLog } from '../support/write-log.js';
 
@@ -92,7 +93,7 @@ describe('JsonRpcLineTransport, writing', () => {
           }
           transport.close();
         }),
-        { numRuns: 50 },
+        runs(50),
       );
     });
   });

@@ -119,7 +119,7 @@ describe('FileSessionArchive', () => {
       expect(problems.get('--ws--/moved/session.jsonl')).to.match(/names session "elsewhere"/);
       expect(problems.get('--a--/twice/session.jsonl')).to.match(/stored a second time/);
       expect(problems.get('--b--/twice/session.jsonl')).to.match(/stored a second time/);
-      expect(list).to.have.length(9);
+      expect(list).to.have.length(11);
     });
 
     it('shows what cannot be looked into, where rights say so', async () => {

@@ -7,6 +7,7 @@ import { sessionPersistenceModule } from '../../src/session/session-persistence.
 import { fileRepository } from '../support/file-logs.js';
 import { readLog } from '../support/read-log.js';
 import { rejectionOf } from '../support/rejection-of.js';
+import { runs } from '../support/runs.js';
 import { human, SessionWorld, tick } from '../support/session-world.js';
 import { useTempDir } from '../support/temp-dir.js';
 
@@ -67,7 +68,7 @@ describe('FileSessionRepository', () => {
           expect(text).to.equal([JSON.stringify(session.header), ...wire, ''].join('\n'));
           expect((await readLog(repository, 's')).events.map((one) => JSON.stringify(one))).to.deep.equal(wire);
         }),
-        { numRuns: 20 },
+        runs(20),
       );
     });
 

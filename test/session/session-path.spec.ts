@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { array, assert, constantFrom, integer, oneof, property } from 'fast-check';
 import { projectDirectoryName, sessionDirectoryName } from '../../src/session/session-path.js';
+import { runs } from '../support/runs.js';
 
 /** Any UTF-16, lone surrogates included, rich in what the encoding treats specially. */
 const unit = oneof(
@@ -50,7 +51,7 @@ describe('sessionDirectoryName', () => {
         expect(seen.get(name) ?? id).to.equal(id);
         seen.set(name, id);
       }),
-      { numRuns: 2000 },
+      runs(2000),
     );
   });
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createFile } from '../../../src/tools/editor/atomic-write.js';
 import { EditorScope } from '../../support/editor-scope.js';
+import { runs } from '../../support/runs.js';
 
 describe('str_replace_editor edits', () => {
   let editor: EditorScope;
@@ -87,7 +88,7 @@ describe('str_replace_editor edits', () => {
           await editor.edit('str_replace', 'a', { old_str: '<OLD>', new_str: replacement });
           expect(editor.read('a')).to.equal(before + replacement + after);
         }),
-        { numRuns: 40 },
+        runs(40),
       );
     });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { until } from '../../support/process-table.js';
+import { runs } from '../../support/runs.js';
 import { ShellScope } from '../../support/shell-scope.js';
 import { textOf } from '../../support/tool-scope.js';
 
@@ -113,7 +114,7 @@ describe('bash', () => {
         const command = `x=${quoted}\nprintf '%s.' "$x"${isLong ? ` #${' long'.repeat(200)}` : ''}`;
         expect(await shell.run(command)).to.equal(`${content}.`);
       }),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 

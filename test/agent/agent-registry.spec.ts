@@ -4,6 +4,7 @@ import { type Agent, type AgentRegistry, AgentRoute, type SessionModule } from '
 import { Deferred } from '../../src/base/index.js';
 import { CurrentScope, type Scope, serviceId } from '../../src/kernel/index.js';
 import { SessionParticipant, SessionStore } from '../../src/session/index.js';
+import type { Tool } from '../../src/tool/index.js';
 import { AgentWorld, type AgentWorldOptions, prompt } from '../support/agent-world.js';
 import { hangs, hangsForGood, says } from '../support/fake-model.js';
 
@@ -82,6 +83,32 @@ describe('ScopedAgentRegistry', () => {
         expect(world.events('tool/call', id).map((event) => event.data.callId)).to.deep.equal([`c-${id}`]);
       }
       expect(registry.list()).to.have.lengthOf(100);
+    });
+
+    it('tells a tool in which session it is called, however many call it at once (G11)', async () => {
+      const ids = Array.from({ length: 20 }, (_, index) => `s-${index}`);
+      let inside = 0;
+      const together = new Deferred<void>();
+      const whoami: Tool = {
+        name: 'whoami',
+        description: 'Says where it is called.',
+        parameters: { type: 'object' },
+        execute: async (_, call) => {
+          inside += 1;
+          if (inside === ids.length) together.resolve();
+          await together.promise;
+          return call.sessionId;
+        },
+      };
+      await world.close();
+      await start({ realTools: [whoami] });
+      world.model.otherwise = ({ messages }) =>
+        says(messages.length === 1 ? { calls: [{ id: 'c', name: 'whoami', arguments: '{}' }] } : { text: 'ok' });
+      await Promise.all(ids.map((id) => world.ran(['go'], id)));
+      for (const id of ids) {
+        const [result] = world.events('tool/result', id);
+        expect(result?.data.message.content[0]?.content).to.deep.equal([{ type: 'text', text: id }]);
+      }
     });
   });
 

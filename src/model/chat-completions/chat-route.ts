@@ -16,10 +16,21 @@ export function isHttpUrl(value: unknown): boolean {
   return typeof value === 'string' && /^https?:/i.test(value) && URL.canParse(value);
 }
 
-/** The endpoint below a base URL, which is one that {@link isHttpUrl} accepts. */
-export function endpointOf(baseURL: string): Pick<ChatRoute, 'url' | 'base'> {
-  const url = new URL(`${baseURL.replace(/\/+$/, '')}/chat/completions`);
-  return { url, base: `${url.origin}${url.pathname.replace(/\/chat\/completions$/, '')}` };
+/** Shorter texts stand in too many messages by chance to be hidden. */
+export const MIN_SECRET_CHARS = 8;
+
+/** Where a base URL leads, and what of it is secret: a gateway's key may be in its query. */
+export type Endpoint = Pick<ChatRoute, 'url' | 'base' | 'secrets'>;
+
+/** The endpoint below a base URL, which is one that {@link isHttpUrl} accepts; its query stays. */
+export function endpointOf(baseURL: string): Endpoint {
+  const url = new URL(baseURL);
+  url.hash = '';
+  const path = url.pathname.replace(/\/+$/, '');
+  url.pathname = `${path}/chat/completions`;
+  const values = new Set([...url.searchParams.values()].flatMap((value) => [value, encodeURIComponent(value)]));
+  const secrets = [...values].filter((value) => value.length >= MIN_SECRET_CHARS);
+  return { url, base: `${url.origin}${path}`, secrets };
 }
 
 /**

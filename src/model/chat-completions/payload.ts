@@ -25,6 +25,11 @@ export function argumentsOf(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : stringOf(value);
 }
 
+/** The id of a call; some servers number theirs. */
+export function idOf(value: unknown): string {
+  return typeof value === 'number' ? String(value) : stringOf(value);
+}
+
 /** Whether `text` is the whole text of some JSON value. */
 export function isJson(text: string): boolean {
   try {

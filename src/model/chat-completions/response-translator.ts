@@ -6,6 +6,7 @@ import { excerptOf, providerErrorOf, reportsError } from './http-error.js';
 import {
   argumentsOf,
   type CallFragment,
+  idOf,
   isJson,
   type Payload,
   parsePayload,
@@ -109,8 +110,10 @@ export class ResponseTranslator {
     this.#usage = usageOf(payload.usage) ?? this.#usage;
     if (!Array.isArray(payload.choices)) return;
     for (const choice of payload.choices) {
-      if (!isObject(choice)) continue;
-      if (isObject(choice.delta)) this.#readDelta(choice.delta);
+      // One answer was asked for; some gateways give alternatives all the same.
+      if (!isObject(choice) || (typeof choice.index === 'number' && choice.index > 0)) continue;
+      const delta = choice.delta ?? choice.message;
+      if (isObject(delta)) this.#readDelta(delta);
       if (typeof choice.finish_reason === 'string') this.#finishReason = choice.finish_reason;
     }
   }
@@ -136,7 +139,7 @@ export class ResponseTranslator {
   }
 
   #readCall(fragment: CallFragment): void {
-    const id = stringOf(fragment.id);
+    const id = idOf(fragment.id);
     const name = stringOf(fragment.function?.name);
     const argumentsDelta = argumentsOf(fragment.function?.arguments);
     const call = this.#callOf(fragment.index, id, name);
@@ -208,9 +211,14 @@ export class ResponseTranslator {
   }
 }
 
-/** A call that the index names already has another id and name: some servers give every call the index 0. */
+/**
+ * A fragment for a call that is another one: some servers give every call the index 0. It has another id and a name, or
+ * no id and a name although the call before is whole.
+ */
 function beginsAnew(known: OpenCall, id: string, name: string): boolean {
-  return id !== '' && name !== '' && known.wireId !== '' && known.wireId !== id;
+  if (name === '') return false;
+  if (id !== '') return known.wireId !== '' && known.wireId !== id;
+  return known.name !== '' && isJson(known.arguments);
 }
 
 /**

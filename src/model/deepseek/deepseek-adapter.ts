@@ -4,7 +4,7 @@ import type { CallConfig } from '../../protocol/index.js';
 import type { ModelAdapter, ModelInfo, PreparedCall, ProviderInfo } from '../adapter.js';
 import { ChatClient } from '../chat-completions/chat-client.js';
 import { modelInfoOf, retryPolicyOf } from '../chat-completions/chat-config.js';
-import { apiKeyOf, type ChatRoute, endpointOf, isHttpUrl } from '../chat-completions/chat-route.js';
+import { apiKeyOf, type ChatRoute, type Endpoint, endpointOf, isHttpUrl } from '../chat-completions/chat-route.js';
 import { LlmError } from '../errors.js';
 import { checkReasoningEffort, REASONING_EFFORTS } from '../reasoning-effort.js';
 import type { DeepSeekConfigDto } from './deepseek-config.js';
@@ -81,11 +81,12 @@ export class DeepSeekAdapter implements ModelAdapter, Startable {
 
   #route(): ChatRoute {
     const key = apiKeyOf(this.#config.apiKeyEnv, DEEPSEEK_NAME);
-    return { ...this.#endpoint(), headers: { authorization: `Bearer ${key}` }, secrets: [key] };
+    const { secrets, ...endpoint } = this.#endpoint();
+    return { ...endpoint, headers: { authorization: `Bearer ${key}` }, secrets: [key, ...secrets] };
   }
 
   /** @throws LlmError `INVALID_BASE_URL` */
-  #endpoint(): Pick<ChatRoute, 'url' | 'base'> {
+  #endpoint(): Endpoint {
     const { baseURL } = this.#config;
     const text = baseURL ?? (process.env.DEEPSEEK_BASE_URL?.trim() || 'https://api.deepseek.com');
     if (isHttpUrl(text)) return endpointOf(text);

@@ -4,14 +4,11 @@ import type { CallConfig, JsonObject, JsonValue } from '../../protocol/index.js'
 import type { ModelAdapter, ModelInfo, PreparedCall, ProviderInfo } from '../adapter.js';
 import { ChatClient } from '../chat-completions/chat-client.js';
 import { modelInfoOf, retryPolicyOf } from '../chat-completions/chat-config.js';
-import { apiKeyOf, type ChatRoute, endpointOf } from '../chat-completions/chat-route.js';
+import { apiKeyOf, type ChatRoute, endpointOf, MIN_SECRET_CHARS } from '../chat-completions/chat-route.js';
 import type { ChatQuirks } from '../chat-completions/quirks.js';
 import { LlmError } from '../errors.js';
 import { checkReasoningEffort } from '../reasoning-effort.js';
 import type { OpenAiCompatibleConfigDto } from './openai-compatible-config.js';
-
-/** Shorter header values are no secrets, and hiding them would garble messages. */
-const MIN_SECRET_CHARS = 8;
 
 /** Any server that speaks chat completions, as its row describes it. The key is read anew for each call. */
 export class OpenAiCompatibleAdapter implements ModelAdapter, Startable {
@@ -80,10 +77,11 @@ export class OpenAiCompatibleAdapter implements ModelAdapter, Startable {
     const key = apiKeyEnv === undefined ? undefined : apiKeyOf(apiKeyEnv, this.name);
     const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
     const values = Object.values(headers).filter((value) => value.length >= MIN_SECRET_CHARS);
+    const { secrets, ...endpoint } = endpointOf(baseURL);
     return {
-      ...endpointOf(baseURL),
+      ...endpoint,
       headers: { ...Object.fromEntries(named), ...(key !== undefined && { authorization: `Bearer ${key}` }) },
-      secrets: key === undefined ? values : [key, ...values],
+      secrets: [...(key === undefined ? [] : [key]), ...values, ...secrets],
     };
   }
 

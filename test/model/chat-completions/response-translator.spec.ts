@@ -136,6 +136,46 @@ describe('ResponseTranslator', () => {
       [toolCall('a', 'f', '{}')],
     ],
     [
+      'two whole calls that share an index and have no ids',
+      [
+        call({ index: 0, function: { name: 'f', arguments: '{"a":1}' } }),
+        call({ index: 0, function: { name: 'f', arguments: '{"a":2}' } }),
+      ],
+      [toolCall('', 'f', '{"a":1}'), toolCall('', 'f', '{"a":2}')],
+    ],
+    [
+      'a call whose name is said again before it is whole',
+      [
+        call({ index: 0, function: { name: 'f', arguments: '{"a"' } }),
+        call({ index: 0, function: { name: 'f', arguments: ':1}' } }),
+        call({ index: 0, function: { arguments: ' ' } }),
+      ],
+      [toolCall('', 'f', '{"a":1} ')],
+    ],
+    [
+      'numbers as ids',
+      [
+        call({ index: 0, id: 7, function: { name: 'f', arguments: '1' } }),
+        call({ index: 0, id: 8, function: { name: 'g', arguments: '2' } }),
+      ],
+      [toolCall('7', 'f', '1'), toolCall('8', 'g', '2')],
+    ],
+    [
+      'a whole message in the place of a delta',
+      [{ choices: [{ index: 0, message: { tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }] } }] }],
+      [toolCall('a', 'f', '{}')],
+    ],
+    [
+      'the first of several answers only',
+      [
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
+        {
+          choices: [{ index: 1, delta: { content: 'other', tool_calls: [{ index: 0, id: 'b' }] }, finish_reason: 'x' }],
+        },
+      ],
+      [toolCall('a', 'f', '{}')],
+    ],
+    [
       'arguments with a hole in them, as they are (H7)',
       [call({ index: 0, id: 'a', function: { name: 'f', arguments: '{"a": ,' } })],
       [toolCall('a', 'f', '{"a": ,')],

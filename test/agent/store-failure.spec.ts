@@ -4,7 +4,7 @@ import type { Agent } from '../../src/agent/index.js';
 import { Deferred } from '../../src/base/index.js';
 import { StoreFailedError } from '../../src/session/index.js';
 import { AgentWorld, prompt } from '../support/agent-world.js';
-import { hangs, says } from '../support/fake-model.js';
+import { fails, hangs, says } from '../support/fake-model.js';
 import { untilAborted } from '../support/fake-tools.js';
 import { readLog } from '../support/read-log.js';
 import { rejectionOf } from '../support/rejection-of.js';
@@ -140,6 +140,24 @@ describe('agent with a store that fails', () => {
     expect(world.ends().map((reason) => reason.kind)).to.deep.equal(['error', 'error', 'error']);
     expect(world.model.requests).to.have.lengthOf(1);
     heal();
+  });
+
+  it('leaves room for others between turns that fail at once', async () => {
+    world.model.otherwise = () => fails('AUTH', 'no');
+    let others = 0;
+    let timer = setImmediate(function count() {
+      others += 1;
+      timer = setImmediate(count);
+    });
+    const seen: number[] = [];
+    world.react = ({ type }) => {
+      if (type === 'turn/end') seen.push(others);
+    };
+    await Promise.all(['a', 'b', 'c', 'd'].map((text) => agent.followup(prompt(text))));
+    await agent.whenIdle();
+    clearImmediate(timer);
+    expect(seen).to.have.lengthOf(4);
+    expect(new Set(seen).size).to.equal(4);
   });
 
   it('lets the first of cancel and failure name the end', async () => {

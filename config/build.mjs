@@ -45,11 +45,9 @@ await build({
 });
 chmodSync(join(dist, 'bin', 'dsh.js'), 0o755);
 
-/** The rows of what it extends come first. */
+/** As it stands: what it extends is put together when it is loaded. */
 function readProfile(name) {
-  const text = readFileSync(join(root, 'config', 'profiles', `${name}.yml`), 'utf8');
-  const { extends: parent, rows, ...rest } = parse(text);
-  return { ...rest, rows: parent === undefined ? rows : [...readProfile(parent).rows, ...rows] };
+  return parse(readFileSync(join(root, 'config', 'profiles', `${name}.yml`), 'utf8'));
 }
 
 function makeLazy(api) {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { describeError, LOG_FORMATS, LOG_LEVELS, packageInfo } from '../base/index.js';
 import { ProcessSignals } from '../host/process-signals.js';
@@ -9,10 +10,12 @@ const LAUNCHER_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'V' },
   profile: { type: 'string' },
+  'from-default-profile': { type: 'string' },
+  patch: { type: 'string', multiple: true },
   'dump-config': { type: 'boolean' },
+  'dump-default-config': { type: 'boolean' },
   'log-level': { type: 'string' },
   'log-format': { type: 'string' },
-  patch: { type: 'string', multiple: true },
 } as const;
 
 const RUN_OPTIONS = {
@@ -20,6 +23,7 @@ const RUN_OPTIONS = {
   'log-level': { type: 'string' },
   'log-format': { type: 'string' },
   profile: { type: 'string', default: 'sdk-minimal' },
+  patch: { type: 'string', multiple: true },
   provider: { type: 'string' },
   model: { type: 'string' },
   cwd: { type: 'string' },
@@ -29,6 +33,7 @@ const MODELS_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
   json: { type: 'boolean', default: false },
   profile: { type: 'string', default: 'sdk' },
+  patch: { type: 'string', multiple: true },
   prices: { type: 'string' },
 } as const;
 
@@ -67,52 +72,75 @@ async function launch(argv: readonly string[], stdout: Writable): Promise<number
   const { values, positionals } = parse({ args: [...argv], options: LAUNCHER_OPTIONS, allowPositionals: true });
   if (values.help === true) return print(stdout, HELP);
   if (values.version === true) return print(stdout, `${packageInfo().version}\n`);
-  const { profile, patch } = values;
+  const { profile, patch, 'from-default-profile': template } = values;
   const [stray] = positionals;
   if (stray !== undefined) {
     const isCommand = profile === undefined;
     throw new UsageError(`${isCommand ? 'unknown command' : 'unexpected argument'} ${JSON.stringify(stray)}`);
   }
   if (profile === undefined) throw new UsageError('--profile NAME is required');
-  requireText(values, ['profile']);
-  if (patch !== undefined) throw new UsageError('--patch is not supported yet');
+  requireText(values, ['profile', 'patch', 'from-default-profile']);
+  const dump = dumpOf(values);
+  if (dump === 'default' && patch !== undefined)
+    throw new UsageError('--dump-default-config shows no --patch: leave it out');
   const diagnostics = diagnosticsOf(values);
-  if (values['dump-config'] === true) {
-    const { dumpProfile, loadProfile } = await import('../profile/index.js');
-    return print(stdout, await dumpProfile(await loadProfile(profile)));
+  const { applyEnvFiles } = await import('./profile-request.js');
+  await applyEnvFiles();
+  if (template !== undefined) {
+    const { createProfile, resolveHome } = await import('../profile/index.js');
+    await createProfile(resolveHome(process.env), profile, template);
   }
+  if (dump !== undefined) {
+    const { dumpedProfile } = await import('./dump.js');
+    return print(stdout, await dumpedProfile(dump, { profile, patch }));
+  }
+  const patches = (patch ?? []).map((file) => resolve(file));
   const signals = new ProcessSignals();
   const { runStdioHost } = await import('../host/index.js');
-  return runStdioHost({ profile, ...diagnostics, stdout, signals });
+  return runStdioHost({ profile, patches, ...diagnostics, stdout, signals });
 }
 
 async function run(argv: readonly string[], stdout: Writable): Promise<number> {
   const { values, positionals } = parse({ args: [...argv], options: RUN_OPTIONS, allowPositionals: true });
   if (values.help === true) return print(stdout, HELP);
-  const { profile, provider, model, cwd } = values;
-  requireText(values, ['profile', 'provider', 'model', 'cwd']);
+  const { profile, patch: patches, provider, model, cwd } = values;
+  requireText(values, ['profile', 'patch', 'provider', 'model', 'cwd']);
   const diagnostics = diagnosticsOf(values);
   const [prompt, extra] = positionals;
   if (prompt === undefined) throw new UsageError('dsh run needs a PROMPT, or - to read it from stdin');
   if (extra !== undefined) throw new UsageError('dsh run takes one PROMPT: quote it');
   const { runPrompt } = await import('./run.js');
   const route = { ...(provider !== undefined && { provider }), ...(model !== undefined && { model }) };
-  return runPrompt(prompt, { profile, ...route, ...(cwd !== undefined && { cwd }), diagnostics }, stdout);
+  const where = { profile, ...(patches !== undefined && { patches }), ...(cwd !== undefined && { cwd }) };
+  return runPrompt(prompt, { ...where, ...route, diagnostics }, stdout);
 }
 
 async function models(argv: readonly string[], stdout: Writable): Promise<number> {
   const { values, positionals } = parse({ args: [...argv], options: MODELS_OPTIONS, allowPositionals: true });
-  const { help, profile, prices, json } = values;
+  const { help, profile, patch, prices, json } = values;
   if (help === true) return print(stdout, HELP);
-  requireText(values, ['profile', 'prices']);
+  requireText(values, ['profile', 'patch', 'prices']);
   if (positionals.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(positionals[0])}`);
+  const { applyEnvFiles } = await import('./profile-request.js');
+  await applyEnvFiles();
   const { listModels } = await import('./models.js');
-  return listModels({ profile, prices, json }, stdout);
+  return listModels({ profile, patch, prices, json }, stdout);
 }
 
 async function sessions(argv: readonly string[], stdout: Writable): Promise<number> {
   const commands = await import('./sessions/sessions.js');
   return commands.sessions(argv, stdout);
+}
+
+/** @throws UsageError both kinds were asked for */
+function dumpOf(values: {
+  readonly 'dump-config'?: boolean;
+  readonly 'dump-default-config'?: boolean;
+}): 'composed' | 'default' | undefined {
+  const { 'dump-config': composed = false, 'dump-default-config': shipped = false } = values;
+  if (composed && shipped) throw new UsageError('--dump-config and --dump-default-config exclude each other');
+  if (composed) return 'composed';
+  return shipped ? 'default' : undefined;
 }
 
 function diagnosticsOf(values: { readonly 'log-level'?: string; readonly 'log-format'?: string }): Diagnostics {

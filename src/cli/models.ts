@@ -1,12 +1,11 @@
 import type { Writable } from 'node:stream';
 import { AdapterRegistry, type ModelInfo, type ModelPrice, PriceTable, type ProviderInfo } from '../model/index.js';
-import { loadProfile } from '../profile/index.js';
+import { chosenProfile, type ProfileChoice } from './profile-request.js';
 import { withPrices, withServices } from './profile-services.js';
 import { textTable } from './text-table.js';
 
 /** What `dsh models` was told on its command line. */
-export interface ModelsOptions {
-  readonly profile: string;
+export interface ModelsOptions extends ProfileChoice {
   /** A file of prices in place of the profile's. */
   readonly prices: string | undefined;
   /** One JSON document instead of a table. */
@@ -21,8 +20,8 @@ interface ListedProvider extends ProviderInfo {
 }
 
 /** `dsh models`: what a profile's adapters serve. Needs no key and calls nobody. */
-export async function listModels({ profile, prices, json }: ModelsOptions, stdout: Writable): Promise<0> {
-  const priced = await withPrices(await loadProfile(profile), prices);
+export async function listModels({ prices, json, ...choice }: ModelsOptions, stdout: Writable): Promise<0> {
+  const priced = await withPrices(await chosenProfile(choice), prices);
   const providers = await withServices(priced, (scope) => listed(scope.get(AdapterRegistry), scope.get(PriceTable)));
   stdout.write(json ? `${JSON.stringify({ providers })}\n` : text(providers));
   return 0;

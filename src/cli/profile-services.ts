@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { CodedError, describeError } from '../base/index.js';
-import { Scope } from '../kernel/index.js';
+import { Environment, Scope } from '../kernel/index.js';
 import { Logger, WinstonLogger } from '../logging/index.js';
-import { catalog, compose, type Profile, type Row, resolveHome } from '../profile/index.js';
+import { catalog, compose, type Profile, ProfileModules, type Row, resolveHome } from '../profile/index.js';
 
 /**
  * Runs `work` on the services of a profile's rows. Nothing is started and no channel opened: what is asked for is
@@ -17,13 +17,15 @@ export async function withServices<T>(
   only: (row: Row) => boolean = () => true,
 ): Promise<T> {
   const { env } = process;
-  const surroundings = { env, home: resolveHome(env) };
-  const composed = await compose({ ...profile, rows: profile.rows.filter(only) }, catalog, surroundings);
+  const chosen = { ...profile, rows: profile.rows.filter(only) };
+  const { rows, skipped } = await compose(chosen, new ProfileModules(), { env, home: resolveHome(env) });
   const logger = WinstonLogger.create({ level: 'warn', format: 'text', stream: process.stderr });
   const scope = Scope.root('command');
   scope.provide(Logger, logger);
+  scope.provide(Environment, env);
+  for (const reason of skipped) logger.warn(`an optional part is left out: ${reason}`);
   try {
-    for (const { module } of composed) if (module.runtime !== undefined) await scope.load(module.runtime);
+    for (const { module } of rows) if (module.runtime !== undefined) await scope.load(module.runtime);
     return await work(scope);
   } finally {
     await scope.close();

@@ -11,7 +11,8 @@ export interface Diagnostics {
   readonly logFormat: LogFormat;
 }
 /** What `dsh run` was told on its command line; what is left out takes the client's defaults. */
-export interface RunPromptOptions extends Pick<DeepSeekHarnessOptions, 'profile' | 'provider' | 'model' | 'cwd'> {
+export interface RunPromptOptions
+  extends Pick<DeepSeekHarnessOptions, 'profile' | 'patches' | 'provider' | 'model' | 'cwd'> {
   readonly diagnostics: Diagnostics;
 }
 

@@ -23,7 +23,8 @@ export const parse: typeof parseArgs = (config) => {
 
 /** @throws UsageError one of the named options was given without anything in it */
 export function requireText(values: Readonly<Record<string, unknown>>, names: readonly string[]): void {
-  const blank = names.find((name) => typeof values[name] === 'string' && (values[name] as string).trim() === '');
+  const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === '';
+  const blank = names.find((name) => [values[name]].flat().some(isBlank));
   if (blank !== undefined) throw new UsageError(`--${blank} must not be empty`);
 }
 

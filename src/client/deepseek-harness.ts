@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { ClosedReason, TransportClosedError } from './errors.js';
 import { HarnessClient } from './harness-client.js';
 import { HarnessSession } from './harness-session.js';
+import { InProcessConnection, type RuntimeSource } from './in-process-connection.js';
 import { object, text } from './option-checks.js';
-import type { DeepSeekHarnessOptions } from './options.js';
+import { checkInProcessOptions, type DeepSeekHarnessOptions, type InProcessOptions } from './options.js';
 import type { RunInput, RunOptions } from './run.js';
 import type { RunResult } from './run-result.js';
+import type { RuntimeConnector } from './runtime-connection.js';
 
 /**
  * An agent runtime in a child process: prompts in, answers out (core §6.3).
@@ -24,14 +26,30 @@ import type { RunResult } from './run-result.js';
  */
 export class DeepSeekHarness {
   readonly #options: DeepSeekHarnessOptions;
+  readonly #connect: RuntimeConnector | undefined;
   #client: HarnessClient;
   #ready: Promise<HarnessClient> | undefined;
   #closed = false;
 
-  /** Starts nothing. @throws TypeError an option is unknown or of the wrong kind, or two contradict each other */
-  constructor(options: DeepSeekHarnessOptions = {}) {
+  /**
+   * Starts nothing.
+   *
+   * @param connect where the conversation comes from; default: a process as the options say
+   * @throws TypeError an option is unknown or of the wrong kind, or two contradict each other
+   */
+  constructor(options: DeepSeekHarnessOptions = {}, connect?: RuntimeConnector) {
     this.#options = options;
-    this.#client = new HarnessClient(options);
+    this.#connect = connect;
+    this.#client = new HarnessClient(options, connect);
+  }
+
+  /**
+   * A harness on a runtime in this process, without a child; closing it closes the runtime. `createRuntime(…).harness()`
+   * is the short way (decision 23).
+   */
+  static inProcess(source: RuntimeSource, options: InProcessOptions = {}): DeepSeekHarness {
+    checkInProcessOptions(options);
+    return new DeepSeekHarness(options, (hooks) => new InProcessConnection(source, hooks));
   }
 
   /**
@@ -92,7 +110,7 @@ export class DeepSeekHarness {
         // The client stays: it owns a process, and `close()` tries again to end it.
         throw new AggregateError([failure, cleanup], 'DeepSeek Harness initialization and cleanup failed');
       });
-      if (!this.#closed) this.#client = new HarnessClient(this.#options);
+      if (!this.#closed) this.#client = new HarnessClient(this.#options, this.#connect);
       throw failure;
     }
   }

@@ -79,6 +79,12 @@ export interface HarnessClientOptions {
 /** Options of `DeepSeekHarness`. */
 export interface DeepSeekHarnessOptions extends HarnessClientOptions {}
 
+/** What only a runtime in a process of its own can be told. */
+const PROCESS_OPTIONS = ['dshBin', 'profile', 'patches', 'launch', 'dshHome', 'processCwd', 'env', 'onStderr'] as const;
+
+/** Options of `DeepSeekHarness.inProcess`. */
+export type InProcessOptions = Omit<DeepSeekHarnessOptions, (typeof PROCESS_OPTIONS)[number]>;
+
 /** The time bounds of a client, defaults filled in. */
 export interface TimeBounds {
   readonly initializeTimeoutMs: number;
@@ -120,6 +126,15 @@ export function checkOptions(options: HarnessClientOptions): void {
   if (options.launch !== undefined && excluded.length > 0) {
     throw new TypeError(`options.launch cannot be combined with ${excluded.join(', ')}: it replaces the whole command`);
   }
+}
+
+/** @throws TypeError an option makes sense for a process only */
+export function checkInProcessOptions(options: InProcessOptions): void {
+  const extra = PROCESS_OPTIONS.filter((name) => (options as DeepSeekHarnessOptions)[name] !== undefined);
+  if (extra.length === 0) return;
+  throw new TypeError(
+    `options.${extra.join(', options.')} cannot be given to a runtime in this process: tell createRuntime`,
+  );
 }
 
 /** Milliseconds as a timer takes them. */

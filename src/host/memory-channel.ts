@@ -1,19 +1,18 @@
-import { Deferred } from '../base/index.js';
-import { createMemoryTransportPair, type JsonRpcTransport, type JsonRpcTransportOptions } from '../protocol/index.js';
+import { type JsonRpcTransport, type JsonRpcTransportOptions, MemoryLink } from '../protocol/index.js';
 import type { RpcChannel } from '../rpc/index.js';
 
 /** A channel whose client lives in the same process. */
 export class MemoryChannel implements RpcChannel {
-  readonly #client = new Deferred<JsonRpcTransport>();
+  readonly #link = new MemoryLink();
+  #client: JsonRpcTransport | undefined;
 
   open(options: JsonRpcTransportOptions): JsonRpcTransport {
-    const [server, client] = createMemoryTransportPair(options);
-    this.#client.resolve(client);
-    return server;
+    return this.#link.openA(options);
   }
 
-  /** The client's end, once the server has opened the channel. */
-  get client(): Promise<JsonRpcTransport> {
-    return this.#client.promise;
+  /** The client's end, the same each time; it may be used before the server has opened its own. */
+  client(options?: JsonRpcTransportOptions): JsonRpcTransport {
+    this.#client ??= this.#link.openB(options);
+    return this.#client;
   }
 }

@@ -1,17 +1,38 @@
-import { AgentRegistry, SessionModules } from '../agent/index.js';
-import { CodedError, describeError, errorCode, type LogFormat, type LogLevel } from '../base/index.js';
-import { Scope, Startable } from '../kernel/index.js';
+import type { ContainerModule } from 'inversify';
+import { AgentRegistry } from '../agent/index.js';
+import { CodedError, describeError, type LogFormat, type LogLevel } from '../base/index.js';
+import { DeepSeekHarness, type InProcessOptions } from '../client/index.js';
+import { Environment, type ModuleDefinition, type Scope } from '../kernel/index.js';
 import { Logger, WinstonLogger } from '../logging/index.js';
-import { catalog, compose, loadProfile, type Profile, resolveHome } from '../profile/index.js';
-import type { JsonRpcTransport } from '../protocol/index.js';
+import {
+  compose,
+  loadProfile,
+  type PatchOperation,
+  type Profile,
+  ProfileModules,
+  patchProfile,
+  resolveHome,
+} from '../profile/index.js';
+import type { JsonRpcTransport, JsonRpcTransportOptions } from '../protocol/index.js';
 import { RpcChannel, RuntimeControl } from '../rpc/index.js';
+import { Assembly, type AssemblyParts } from './assembly.js';
 import { MemoryChannel } from './memory-channel.js';
+import { withoutFailingOptional } from './optional-rows.js';
 
 /** How an embedded runtime is made. */
 export interface RuntimeOptions {
-  /** A shipped profile's name, or a profile. Default `sdk`. */
+  /** Name of a shipped profile or of one in the home directory, or a profile. Default `sdk`. */
   readonly profile?: string | Profile;
-  /** What `${env:…}` and `DSH_HOME` are read from. Default: the process's environment. */
+  /** On top of the profile, in order: paths of patch files, or lists of operations. */
+  readonly patches?: readonly (string | readonly PatchOperation[])[];
+  /** Further modules that rows can name, beside the shipped ones. */
+  readonly modules?: readonly ModuleDefinition[];
+  /** Loaded after all rows: may rebind any service, as tests want to. */
+  readonly overrides?: readonly ContainerModule[];
+  /**
+   * What `${env:…}`, `DSH_HOME`, credentials and endpoints are read from. Default: the process's environment, which is in
+   * any case that of the tools' processes.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Default `warn`. */
   readonly logLevel?: LogLevel;
@@ -32,11 +53,9 @@ export class Runtime {
   readonly closed: Promise<void>;
   readonly #closingController = new AbortController();
   readonly #options: RuntimeOptions;
-  readonly #scope = Scope.root('runtime');
   readonly #logger: WinstonLogger;
   readonly #memory = new MemoryChannel();
-  #agents: AgentRegistry | undefined;
-  #startables: readonly Startable[] = [];
+  #assembly: Assembly | undefined;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #settleClosed!: (outcome: Promise<void>) => void;
@@ -57,7 +76,7 @@ export class Runtime {
   /**
    * Boots: loads the rows' modules in order, builds the graph, runs every `Startable`, then serves. Memoised.
    *
-   * @throws CodedError naming the profile's broken rows, or the part that failed; everything is torn down then
+   * @throws CodedError naming every broken row and why; everything is torn down then
    */
   start(): Promise<void> {
     this.#starting ??= this.#boot().catch(async (thrown: unknown) => {
@@ -67,10 +86,19 @@ export class Runtime {
     return this.#starting;
   }
 
-  /** Boots, and gives the client's end of the in-memory channel; for a runtime without a channel of its own. */
-  async connect(): Promise<JsonRpcTransport> {
-    await this.start();
-    return this.#memory.client;
+  /**
+   * The client's end of the in-memory channel; for a runtime without a channel of its own. The runtime starts; what is
+   * sent before it is ready waits, and when it cannot start the conversation ends. {@link start} says why.
+   */
+  connect(options?: JsonRpcTransportOptions): JsonRpcTransport {
+    const client = this.#memory.client(options);
+    this.start().catch(() => client.close());
+    return client;
+  }
+
+  /** The client API without a child process, as {@link DeepSeekHarness.inProcess}; closing it closes the runtime. */
+  harness(options?: InProcessOptions): DeepSeekHarness {
+    return DeepSeekHarness.inProcess(this, options);
   }
 
   /**
@@ -94,53 +122,62 @@ export class Runtime {
 
   /** What a close that takes long is waiting for. */
   get pending(): readonly string[] {
-    return this.#scope.pending;
+    return this.#assembly?.scope.pending ?? [];
   }
 
   async #boot(): Promise<void> {
-    const { env = process.env, channel } = this.#options;
-    const { profile: named = 'sdk' } = this.#options;
-    const profile = typeof named === 'string' ? await loadProfile(named) : named;
-    const rows = await compose(profile, catalog, { env, home: resolveHome(env) });
-    this.#scope.provide(Logger, this.#logger);
-    this.#scope.provide(RpcChannel, channel ?? this.#memory);
-    this.#scope.provide(RuntimeControl, {
+    const { profile: named = 'sdk', patches, modules, overrides = [], env = process.env, channel } = this.#options;
+    this.#goesOn();
+    const home = resolveHome(env);
+    const profile =
+      typeof named === 'string'
+        ? await loadProfile({ name: named, home, ...(patches !== undefined && { patches }) })
+        : await patchProfile(named, patches);
+    for (const warning of profile.warnings ?? []) this.#logger.warn(warning);
+    const { rows, skipped } = await compose(profile, new ProfileModules(modules), { env, home });
+    for (const reason of skipped) this.#logger.warn(`an optional part is left out: ${reason}`);
+    const logger = this.#logger;
+    const parts = { rows, overrides, logger, goesOn: () => this.#goesOn() };
+    const kept = await withoutFailingOptional(parts, (scope) => this.#provide(scope, env, new MemoryChannel()));
+    const provide = (scope: Scope): void => this.#provide(scope, env, channel ?? this.#memory);
+    await this.#serve({ ...parts, rows: kept, provide });
+    logger.info('ready', { profile: profile.name, pid: process.pid });
+  }
+
+  async #serve(parts: AssemblyParts): Promise<void> {
+    const assembly = new Assembly(parts);
+    this.#assembly = assembly;
+    await assembly.start();
+    for (const part of assembly.startables) {
+      this.#goesOn();
+      try {
+        part.ready?.();
+      } catch (thrown) {
+        throw new CodedError('BOOT_FAILED', `${part.name} failed to start: ${describeError(thrown)}`, {
+          cause: thrown,
+        });
+      }
+    }
+  }
+
+  #provide(scope: Scope, env: Environment, channel: RpcChannel): void {
+    scope.provide(Logger, this.#logger);
+    scope.provide(Environment, env);
+    scope.provide(RpcChannel, channel);
+    scope.provide(RuntimeControl, {
       initialized: () => setImmediate(() => void this.#warmUp()),
       closing: () => this.#closingController.abort(),
       requestClose: (reason) => this.#requestClose(reason),
     });
-    this.#scope.provide(
-      SessionModules,
-      rows.flatMap(({ row, module }) =>
-        module.session === undefined ? [] : [{ name: row.id, module: module.session }],
-      ),
-    );
-    for (const { row, module } of rows) {
-      const { runtime } = module;
-      if (runtime !== undefined) await this.#step(`row ${JSON.stringify(row.id)}`, () => this.#scope.load(runtime));
-    }
-    await this.#step('the services', () => this.#scope.resolveAll());
-    this.#agents = this.#scope.find(AgentRegistry);
-    this.#startables = this.#scope.all(Startable);
-    for (const part of this.#startables) await this.#step(part.name, () => part.start?.());
-    for (const part of this.#startables) await this.#step(part.name, () => part.ready?.());
-    this.#logger.info('ready', { profile: profile.name, pid: process.pid });
   }
 
-  /** One step of the boot; a close that was asked for meanwhile ends it. */
-  async #step(what: string, run: () => void | Promise<void>): Promise<void> {
+  /** A close that was asked for meanwhile ends the boot. */
+  #goesOn(): void {
     if (this.#closing !== undefined) throw new CodedError('RUNTIME_CLOSING', 'the runtime was closed while it started');
-    try {
-      await run();
-    } catch (thrown) {
-      throw new CodedError(errorCode(thrown) ?? 'BOOT_FAILED', `${what} failed to start: ${describeError(thrown)}`, {
-        cause: thrown,
-      });
-    }
   }
 
   async #warmUp(): Promise<void> {
-    for (const part of this.#startables) {
+    for (const part of this.#assembly?.startables ?? []) {
       if (this.#closing !== undefined) return;
       try {
         await part.warm?.();
@@ -151,17 +188,20 @@ export class Runtime {
   }
 
   async #shutDown(): Promise<void> {
-    for (const part of [...this.#startables].reverse()) {
+    const assembly = this.#assembly;
+    for (const part of [...(assembly?.startables ?? [])].reverse()) {
       try {
         part.stop?.();
       } catch (thrown) {
         this.#logger.error('stop failed', { part: part.name, error: thrown });
       }
     }
-    // What it throws is thrown again by the scope's own teardown of the agents.
-    await this.#agents?.closeAll().catch(() => undefined);
     try {
-      await this.#scope.close();
+      if (assembly !== undefined) {
+        // What it throws is thrown again by the scope's own teardown of the agents.
+        await closeAgents(assembly).catch(() => undefined);
+        await assembly.scope.close();
+      }
     } finally {
       await this.#logger.flush();
     }
@@ -172,4 +212,9 @@ export class Runtime {
     this.#logger.info('closing', { reason });
     this.close().catch((thrown: unknown) => this.#logger.error('teardown failed', { error: thrown }));
   }
+}
+
+/** Of a boot that broke there may be no registry, or one that cannot be built. */
+async function closeAgents({ scope, startables }: Assembly): Promise<void> {
+  if (startables.length > 0) await scope.find(AgentRegistry)?.closeAll();
 }

@@ -13,6 +13,8 @@ const EXIT_BUDGET_MS = 500;
 /** What the command line decides before the host is loaded. */
 export interface StdioHostOptions {
   readonly profile: string;
+  /** Absolute paths of patch files, in order. */
+  readonly patches: readonly string[];
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
   /** The real stdout: see `guardStdout`. */

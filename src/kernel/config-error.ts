@@ -1,4 +1,4 @@
-import { CodedError } from '../base/index.js';
+import { CodedError, errorCode } from '../base/index.js';
 
 /** One rule that a row's config breaks, and where. */
 export interface ConfigViolation {
@@ -20,4 +20,10 @@ export class ConfigError extends CodedError {
     );
     this.violations = violations;
   }
+}
+
+/** The violations of a {@link ConfigError} of any copy of this package; undefined for another error. */
+export function violationsOf(thrown: unknown): readonly ConfigViolation[] | undefined {
+  if (errorCode(thrown) !== 'INVALID_CONFIG') return undefined;
+  return (thrown as Partial<ConfigError>).violations;
 }

@@ -1,4 +1,4 @@
-import { type ValidationError, validateSync } from 'class-validator';
+import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
 import type { Newable } from 'inversify';
 import { ConfigError, type ConfigViolation } from './config-error.js';
 
@@ -23,7 +23,21 @@ async function transform<C extends object>(type: Newable<C>, raw: object): Promi
 function flatten(errors: readonly ValidationError[], prefix: string): ConfigViolation[] {
   return errors.flatMap((error) => {
     const path = prefix === '' ? error.property : `${prefix}.${error.property}`;
-    const own = Object.values(error.constraints ?? {}).map((message) => ({ path, message }));
+    const { whitelistValidation: unknown, ...rules } = error.constraints ?? {};
+    const messages = unknown === undefined ? Object.values(rules) : [unknownKey(keysOf(error.target))];
+    const own = messages.map((message) => ({ path, message }));
     return [...own, ...flatten(error.children ?? [], path)];
   });
+}
+
+/** What is said of a key that a config cannot have. */
+export function unknownKey(allowed: readonly string[]): string {
+  return allowed.length === 0 ? 'is unknown: nothing is allowed here' : `is unknown; allowed: ${allowed.join(', ')}`;
+}
+
+/** The decorated members of a DTO. */
+function keysOf(target: object | undefined): readonly string[] {
+  if (target === undefined) return [];
+  const rules = getMetadataStorage().getTargetValidationMetadatas(target.constructor, '', false, false);
+  return [...new Set(rules.map(({ propertyName }) => propertyName))].sort();
 }

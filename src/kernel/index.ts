@@ -1,7 +1,10 @@
-export { ConfigError, type ConfigViolation } from './config-error.js';
+export { type BindingProblem, BindingsError, type Replacement } from './binding-ledger.js';
+export { ConfigError, type ConfigViolation, violationsOf } from './config-error.js';
+export { Environment } from './environment.js';
 export type { JsonSchemaConfig } from './json-schema-config.js';
 export { Startable } from './lifecycle.js';
 export { type ConfiguredModule, defineModule, type ModuleDefinition, type ModuleSpec } from './module.js';
+export { bindingsOf } from './module-wrappers.js';
 export { schemaValidator, violationFacts, violationPath } from './schema-validator.js';
 export { CurrentScope, Scope } from './scope.js';
 export { contributionPoint, isContributionPoint, serviceId, tokenName } from './tokens.js';

@@ -29,15 +29,53 @@ export function fence(module: ContainerModule, container: Container, owner: stri
   });
 }
 
-/** Wraps a module so that the ids it binds are added to `into`: Inversify cannot enumerate its bindings. */
-export function recordBindings(module: ContainerModule, into: Set<ServiceIdentifier>): ContainerModule {
+/** What one module did to a container. */
+export interface Bindings {
+  /** In order, one for each time. */
+  readonly bound: ServiceIdentifier[];
+  /** Whose bindings before it were taken away. */
+  readonly rebound: ServiceIdentifier[];
+}
+
+/** Wraps a module so that what it binds is added to `into`: Inversify cannot enumerate its bindings. */
+export function recordBindings(module: ContainerModule, into: Bindings): ContainerModule {
   return new ContainerModule((options) =>
     module.load({
       ...options,
       bind: ((id: ServiceIdentifier) => {
-        into.add(id);
+        into.bound.push(id);
         return options.bind(id);
       }) as ContainerModuleLoadOptions['bind'],
+      rebind: ((id: ServiceIdentifier) => {
+        into.rebound.push(id);
+        return options.rebind(id);
+      }) as ContainerModuleLoadOptions['rebind'],
+      rebindAsync: (async (id: ServiceIdentifier) => {
+        into.rebound.push(id);
+        return options.rebindAsync(id);
+      }) as ContainerModuleLoadOptions['rebindAsync'],
     }),
   );
+}
+
+/** What a module would bind, found out without a container; nothing is built. */
+export async function bindingsOf(module: ContainerModule): Promise<Bindings> {
+  const into: Bindings = { bound: [], rebound: [] };
+  const fluent: unknown = new Proxy(() => undefined, {
+    get: (_, key) => (key === 'then' ? undefined : fluent),
+    apply: () => fluent,
+  });
+  const nothing = (): undefined => undefined;
+  const options = {
+    bind: () => fluent,
+    rebind: () => fluent,
+    rebindAsync: async () => fluent,
+    isBound: () => false,
+    onActivation: nothing,
+    onDeactivation: nothing,
+    unbind: nothing,
+    unbindAsync: async () => undefined,
+  } as unknown as ContainerModuleLoadOptions;
+  await recordBindings(module, into).load(options);
+  return into;
 }

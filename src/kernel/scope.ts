@@ -1,6 +1,7 @@
 import { Container, type ContainerModule, type ServiceIdentifier } from 'inversify';
 import { type Teardown, TeardownStack } from '../base/index.js';
-import { fence, recordBindings } from './module-wrappers.js';
+import { BindingLedger, type BindingProblem, BindingsError, type Replacement } from './binding-ledger.js';
+import { type Bindings, fence, recordBindings } from './module-wrappers.js';
 import { isContributionPoint, serviceId } from './tokens.js';
 
 /**
@@ -12,7 +13,7 @@ import { isContributionPoint, serviceId } from './tokens.js';
  */
 export class Scope {
   readonly #container: Container;
-  readonly #bound = new Set<ServiceIdentifier>();
+  readonly #ledger = new BindingLedger();
   readonly #teardown = new TeardownStack();
   /** For people: `runtime`, or the id of the session. */
   readonly name: string;
@@ -35,20 +36,40 @@ export class Scope {
     return new Scope(name, this.#container);
   }
 
-  /** Loads a module. One at a time, so that contributions keep the order of the rows. */
-  async load(module: ContainerModule): Promise<void> {
-    await this.#container.loadAsync(recordBindings(module, this.#bound));
+  /**
+   * Loads a module. One at a time, so that contributions keep the order of the rows.
+   *
+   * @param owner whom messages about its bindings name
+   * @returns the services whose binding it replaced
+   */
+  async load(module: ContainerModule, owner = 'code'): Promise<readonly Replacement[]> {
+    const bindings: Bindings = { bound: [], rebound: [] };
+    await this.#container.loadAsync(recordBindings(module, bindings));
+    return this.#ledger.add(owner, bindings);
+  }
+
+  /** Who made each contribution to a point, in binding order. */
+  contributors(point: ServiceIdentifier): readonly string[] {
+    return this.#ledger.ownersOf(point);
   }
 
   /**
    * Builds everything that was loaded. To be done before the first child is opened: a singleton that a child resolves
    * first would keep what only the child can see.
+   *
+   * @throws BindingsError everything that cannot be built, and why
    */
   resolveAll(): void {
-    for (const id of this.#bound) {
-      if (isContributionPoint(id)) this.#container.getAll(id);
-      else this.#container.get(id);
+    const problems: BindingProblem[] = this.#ledger.ambiguities();
+    for (const id of this.#ledger.ids) {
+      try {
+        if (isContributionPoint(id)) this.#container.getAll(id);
+        else this.#container.get(id);
+      } catch (thrown) {
+        problems.push(this.#ledger.explain(id, thrown));
+      }
     }
+    if (problems.length > 0) throw new BindingsError(problems);
   }
 
   /** Loads a module that may add, but neither shadow nor unbind what the parent binds. Synchronous modules only. */

@@ -1,12 +1,21 @@
-import { CodedError, describeError } from '../base/index.js';
-import type { ConfiguredModule, ModuleDefinition } from '../kernel/index.js';
+import { CodedError, describeError, errorCode } from '../base/index.js';
+import { type ConfiguredModule, violationsOf } from '../kernel/index.js';
 import { interpolate, type Surroundings } from './interpolate.js';
+import type { ModuleSource } from './module-source.js';
 import type { Profile, Row } from './profile.js';
 
 /** A row whose module was found and whose config was judged. */
 export interface ComposedRow {
   readonly row: Row;
   readonly module: ConfiguredModule;
+}
+
+/** What a profile comes to. */
+export interface Composition {
+  /** Enabled rows, in order. */
+  readonly rows: readonly ComposedRow[];
+  /** Optional rows that cannot be loaded, and why, a line each. */
+  readonly skipped: readonly string[];
 }
 
 /**
@@ -16,10 +25,11 @@ export interface ComposedRow {
  */
 export async function compose(
   profile: Profile,
-  modules: ReadonlyMap<string, ModuleDefinition>,
+  modules: ModuleSource,
   surroundings: Surroundings,
-): Promise<readonly ComposedRow[]> {
-  const composed: ComposedRow[] = [];
+): Promise<Composition> {
+  const rows: ComposedRow[] = [];
+  const skipped: string[] = [];
   const broken: string[] = [];
   const seen = new Set<string>();
   for (const row of profile.rows) {
@@ -27,16 +37,36 @@ export async function compose(
     try {
       if (seen.has(row.id)) throw new Error('another row has the same id');
       seen.add(row.id);
-      const definition = modules.get(row.module);
-      if (definition === undefined) throw new Error(`there is no module ${JSON.stringify(row.module)}`);
+      const definition = await modules.find(row);
       const config = interpolate(row.config ?? {}, surroundings);
-      composed.push({ row, module: await definition.configure(config) });
+      rows.push({ row, module: await definition.configure(config) });
     } catch (thrown) {
-      broken.push(`row ${JSON.stringify(row.id)}: ${describeError(thrown)}`);
+      (row.optional === true ? skipped : broken).push(...problemsOf(row, profile, thrown));
     }
   }
   if (broken.length > 0) {
     throw new CodedError('INVALID_PROFILE', `profile ${JSON.stringify(profile.name)}: ${broken.join('; ')}`);
   }
-  return composed;
+  return { rows, skipped };
+}
+
+/** Each with the file that is to blame, where it was a file. */
+function problemsOf(row: Row, profile: Profile, thrown: unknown): readonly string[] {
+  const history = profile.history?.get(row.id);
+  const said = (path: string, problem: string): string => {
+    const source = history?.sourceOf(path);
+    const file = source === undefined || source === profile.name || !/[\\/]/.test(source) ? '' : `${source}: `;
+    return `${file}row ${JSON.stringify(row.id)}: ${problem}`;
+  };
+  const violations = violationsOf(thrown);
+  if (violations !== undefined) {
+    return violations.map(({ path, message }) =>
+      said(path === '' ? 'config' : `config.${path}`, path === '' ? message : `${path}: ${message}`),
+    );
+  }
+  if (errorCode(thrown) === 'UNSET_VARIABLE') {
+    const message = describeError(thrown);
+    return [said(`config.${message.slice(0, message.indexOf(':'))}`, message)];
+  }
+  return [said('module', describeError(thrown))];
 }

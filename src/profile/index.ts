@@ -1,6 +1,15 @@
 export { catalog } from './catalog.js';
-export { type ComposedRow, compose } from './compose.js';
+export { type ComposedRow, type Composition, compose } from './compose.js';
+export { createProfile } from './create-profile.js';
 export { dumpProfile } from './dump.js';
+export { type EnvFiles, readEnvFiles } from './env-files.js';
 export { resolveHome } from './home.js';
-export { interpolate, type Surroundings } from './interpolate.js';
-export { loadProfile, type Profile, type Row, shippedProfiles } from './profile.js';
+export { escapeReferences, interpolate, type Surroundings } from './interpolate.js';
+export { loadDefaultProfile, loadProfile, type ProfileRequest, patchProfile } from './load-profile.js';
+export { type ModuleSource, ProfileModules } from './module-source.js';
+export type { PatchOperation } from './patch.js';
+export type { Profile, Row } from './profile.js';
+export { checkProfileName, profileFiles } from './profile-files.js';
+export { shippedProviders } from './providers.js';
+export { remarksOf } from './replacements.js';
+export { shippedProfiles } from './shipped.js';

@@ -8,13 +8,13 @@ export interface Surroundings {
   readonly home: string;
 }
 
-const REFERENCE = /\$\{(env|home):([^}]*)\}/g;
+const REFERENCE = /\$?\$\{(env|home):([^}]*)\}/g;
 const WHOLE = /^\$\{(env|home):([^}]*)\}$/;
 
 /**
  * Fills `${env:NAME}`, `${env:NAME:-default}` and `${home:path}` in every string of `config` (decision 35). A string
  * that is exactly one reference becomes a YAML scalar (number, boolean, string), and when that is empty its key is left
- * out; inside longer text it is text. An unset or empty variable takes the default.
+ * out; inside longer text it is text. An unset or empty variable takes the default. `$${…}` stands for the text `${…}`.
  *
  * @throws CodedError `UNSET_VARIABLE` naming the variable and the key
  */
@@ -22,9 +22,11 @@ export function interpolate(config: unknown, surroundings: Surroundings, path = 
   if (typeof config === 'string') {
     const whole = WHOLE.exec(config);
     if (whole !== null) return scalar(resolveReference(whole, surroundings, path));
-    return config.replaceAll(REFERENCE, (...match) =>
-      resolveReference(match as unknown as string[], surroundings, path),
-    );
+    return config.replaceAll(REFERENCE, (...match) => {
+      const [text] = match as unknown as string[];
+      if (text?.startsWith('$$')) return text.slice(1);
+      return resolveReference(match as unknown as string[], surroundings, path);
+    });
   }
   if (Array.isArray(config)) return config.map((item, index) => interpolate(item, surroundings, `${path}[${index}]`));
   if (typeof config !== 'object' || config === null) return config;
@@ -33,6 +35,11 @@ export function interpolate(config: unknown, surroundings: Surroundings, path = 
     interpolate(value, surroundings, path === '' ? key : `${path}.${key}`),
   ]);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+/** `text` so that {@link interpolate} gives it back as it is. */
+export function escapeReferences(text: string): string {
+  return text.replaceAll(/\$\{(?:env|home):[^}]*\}/g, '$$$&');
 }
 
 function resolveReference(

@@ -1,15 +1,18 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { CodedError, errorCode, packageInfo } from '../base/index.js';
+import type { RowHistory } from './row-history.js';
 
 /** One part of a profile: a module and its config, before interpolation. */
 export interface Row {
   /** Unique in the profile; an interface that patches name. */
   readonly id: string;
-  /** Name in the module catalog. */
+  /** A shipped module's name, a path (`./`, `../`, absolute) or an npm package. */
   readonly module: string;
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Default: false. */
   readonly disabled?: boolean;
+  /** When it cannot be loaded, the runtime starts without it and warns. Default: false, the boot fails. */
+  readonly optional?: boolean;
+  /** Absolute path of the file that names `module`, where paths and packages are looked up from. Default: the process's directory. */
+  readonly from?: string;
 }
 
 /** An ordered list of rows: what a runtime is made of. Order is binding order is contribution order. */
@@ -17,30 +20,8 @@ export interface Profile {
   readonly name: string;
   readonly description?: string;
   readonly rows: readonly Row[];
-}
-
-/** Names of the shipped profiles, sorted. */
-export async function shippedProfiles(): Promise<readonly string[]> {
-  const files = await readdir(profileDirectory());
-  return files.map((file) => file.replace(/\.json$/, '')).sort();
-}
-
-/** @throws CodedError `INVALID_PROFILE_NAME`, `UNKNOWN_PROFILE` listing what is shipped */
-export async function loadProfile(name: string): Promise<Profile> {
-  if (!/^(?!\.{1,2}$|node_modules$)[^/\\]+$/.test(name)) {
-    throw new CodedError('INVALID_PROFILE_NAME', `${JSON.stringify(name)} is not a profile name`);
-  }
-  try {
-    const text = await readFile(join(profileDirectory(), `${name}.json`), 'utf8');
-    return { name, ...(JSON.parse(text) as Omit<Profile, 'name'>) };
-  } catch (thrown) {
-    if (errorCode(thrown) !== 'ENOENT') throw thrown;
-    const known = (await shippedProfiles()).join(', ');
-    throw new CodedError('UNKNOWN_PROFILE', `there is no profile ${JSON.stringify(name)}; shipped profiles: ${known}`);
-  }
-}
-
-/** The build compiles `config/profiles/*.yml` to JSON, so that a start parses no YAML. */
-function profileDirectory(): string {
-  return join(packageInfo().root, 'dist', 'profiles');
+  /** Where each row and value is from, by row id; absent for a profile that was made in code. */
+  readonly history?: ReadonlyMap<string, RowHistory>;
+  /** What was passed over while it was put together, a line each. */
+  readonly warnings?: readonly string[];
 }

@@ -42,7 +42,7 @@ export {
 } from './events.js';
 export type { JsonObject, JsonValue } from './json.js';
 export { JsonRpcLineTransport } from './line-transport.js';
-export { createMemoryTransportPair } from './memory-transport.js';
+export { createMemoryTransportPair, MemoryLink } from './memory-transport.js';
 export {
   type HarnessNotification,
   type HarnessSdkMethod,

@@ -3,16 +3,30 @@ import { JsonRpcLineTransport } from './line-transport.js';
 import type { JsonRpcTransport, JsonRpcTransportOptions } from './transport.js';
 
 /**
- * Two ends of one conversation inside the process: JSON text in between, delivered in order and asynchronously.
- * Closing an end ends the other with `JSON-RPC input closed`, after what was sent before.
+ * One conversation inside the process: JSON text in between, delivered in order and asynchronously. Each end is opened
+ * once, in any order; what is said to one that is not open yet waits for it. Closing an end ends the other with
+ * `JSON-RPC input closed`, after what was sent before.
  */
+export class MemoryLink {
+  readonly #toA = channel();
+  readonly #toB = channel();
+
+  openA(options?: JsonRpcTransportOptions): JsonRpcTransport {
+    return connect(this.#toA, this.#toB, options);
+  }
+
+  openB(options?: JsonRpcTransportOptions): JsonRpcTransport {
+    return connect(this.#toB, this.#toA, options);
+  }
+}
+
+/** Both ends of a {@link MemoryLink}. */
 export function createMemoryTransportPair(
   optionsA?: JsonRpcTransportOptions,
   optionsB?: JsonRpcTransportOptions,
 ): [JsonRpcTransport, JsonRpcTransport] {
-  const toA = channel();
-  const toB = channel();
-  return [connect(toA, toB, optionsA), connect(toB, toA, optionsB)];
+  const link = new MemoryLink();
+  return [link.openA(optionsA), link.openB(optionsB)];
 }
 
 function channel(): Transform {

@@ -42,7 +42,10 @@ describe('dsh models', () => {
     [['models', 'x'], 'unexpected argument "x"'],
     [['models', '--wat'], "Unknown option '--wat'"],
     [['models', '--profile', ''], '--profile must not be empty'],
-    [['models', '--profile', 'nope'], 'there is no profile "nope"; shipped profiles: sdk, sdk-minimal'],
+    [
+      ['models', '--profile', 'nope'],
+      'there is no profile "nope"; shipped profiles: sdk, sdk-minimal; to make one: dsh --profile nope --from-default-profile sdk, or dsh plugin --profile nope add PACKAGE',
+    ],
     [
       ['models', '--prices', '/nowhere/p'],
       "the prices /nowhere/p cannot be used: ENOENT: no such file or directory, open '/nowhere/p'",

@@ -51,7 +51,12 @@ describe('Runtime', () => {
       'INVALID_PROFILE',
       /row "agent-loop".*turbo/,
     ],
-    ['a service bound twice', [{ id: 'again', module: 'llm' }], 'BOOT_FAILED', /Ambiguous.*AdapterRegistry/s],
+    [
+      'a service bound twice',
+      [{ id: 'again', module: 'llm' }],
+      'BOOT_FAILED',
+      /^AdapterRegistry is bound by row "llm" and row "again": take one of them out, or let it rebind the service; PriceTable is bound by [^;]*$/,
+    ],
   ];
   for (const [what, changes, code, message] of broken) {
     it(`fails the boot on ${what}, saying where, and tears down what it built`, async () => {
@@ -69,6 +74,8 @@ describe('Runtime', () => {
       profile: await memoryProfile([{ id: 'llm', module: 'llm', disabled: true }]),
       env: {},
     });
-    expect((await rejectionOf(runtime.start())).message).to.match(/AdapterRegistry/);
+    const { message } = await rejectionOf(runtime.start());
+    expect(message).to.contain('nothing provides AdapterRegistry, which ');
+    expect(message).to.contain(': add a row with the module "llm"');
   });
 });

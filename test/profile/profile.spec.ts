@@ -2,16 +2,20 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { IsString } from 'class-validator';
+import * as fc from 'fast-check';
 import { ContainerModule } from 'inversify';
-import { defineModule, type ModuleDefinition } from '../../src/kernel/index.js';
+import { defineModule } from '../../src/kernel/index.js';
 import {
   compose,
+  escapeReferences,
   interpolate,
   loadProfile,
   type Profile,
+  ProfileModules,
   resolveHome,
   shippedProfiles,
 } from '../../src/profile/index.js';
+import { runs } from '../support/runs.js';
 
 const at = { env: { NAME: 'value', EMPTY: '', NUMBER: '42', FLAG: 'true' }, home: '/home/dsh' };
 
@@ -28,12 +32,27 @@ describe('interpolate', () => {
     ['${env:MISSING:-https://host:1/p}', 'https://host:1/p'],
     ['${home:sessions}', '/home/dsh/sessions'],
     ['${other:x}', '${other:x}'],
+    ['$${env:NAME}', '${env:NAME}'],
+    ['a $${env:NAME} ${env:NAME}', 'a ${env:NAME} value'],
+    ['$$${env:NAME}', '$${env:NAME}'],
+    ['$${other:x}', '$${other:x}'],
   ];
   for (const [text, value] of cases) {
     it(`makes ${text} ${JSON.stringify(value)}`, () => {
       expect(interpolate({ a: [{ b: text }] }, at)).to.deep.equal({ a: [{ b: value }] });
     });
   }
+
+  it('gives back every text that was escaped', () => {
+    const piece = fc.constantFrom('$', '{', '}', 'env:', 'home:', ':-', 'NAME', '${env:NAME}', '\n', 'x');
+    const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
+    fc.assert(
+      fc.property(text, (given) => {
+        expect(interpolate(escapeReferences(given), at)).to.equal(given);
+      }),
+      runs(500),
+    );
+  });
 
   it('leaves out a key whose reference is empty', () => {
     expect(interpolate({ a: '${env:EMPTY:-}', b: 1 }, at)).to.deep.equal({ b: 1 });
@@ -66,14 +85,14 @@ describe('resolveHome', () => {
 describe('profiles', () => {
   it('ships sdk and sdk-minimal', async () => {
     expect(await shippedProfiles()).to.deep.equal(['sdk', 'sdk-minimal']);
-    const { name, rows } = await loadProfile('sdk');
+    const { name, rows } = await loadProfile({ name: 'sdk', home: '/nowhere' });
     expect(name).to.equal('sdk');
     expect(rows.length).to.be.greaterThan(5);
   });
 
   for (const name of ['', '.', '..', 'a/b', 'a\\b', 'node_modules']) {
     it(`refuses the name ${JSON.stringify(name)} before touching the disk`, async () => {
-      const failure = await loadProfile(name).catch((thrown: unknown) => thrown);
+      const failure = await loadProfile({ name, home: '/nowhere' }).catch((thrown: unknown) => thrown);
       expect(failure).to.have.property('code', 'INVALID_PROFILE_NAME');
     });
   }
@@ -84,14 +103,14 @@ describe('compose', () => {
     @IsString()
     word!: string;
   }
-  const modules = new Map<string, ModuleDefinition>([
-    ['bare', defineModule({ name: 'bare', runtime: new ContainerModule(() => undefined) })],
-    ['word', defineModule({ name: 'word', config: WordConfig })],
+  const modules = new ProfileModules([
+    defineModule({ name: 'bare', runtime: new ContainerModule(() => undefined) }),
+    defineModule({ name: 'word', config: WordConfig }),
   ]);
   const profile = (rows: Profile['rows']): Profile => ({ name: 'test', rows });
 
   it('keeps the order of the rows and skips disabled ones', async () => {
-    const rows = await compose(
+    const { rows } = await compose(
       profile([
         { id: 'b', module: 'bare' },
         { id: 'off', module: 'nothing', disabled: true },

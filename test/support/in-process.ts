@@ -5,7 +5,7 @@ import { eventually } from './processes.js';
 
 /** `sdk-minimal` with sessions in memory, and rows changed or added by id. */
 export async function memoryProfile(changes: readonly Row[] = []): Promise<Profile> {
-  const { rows } = await loadProfile('sdk-minimal');
+  const { rows } = await loadProfile({ name: 'sdk-minimal', home: '/nowhere' });
   const memory = { id: 'session-persistence-jsonl', module: 'session-persistence-memory' };
   const changed = new Map([memory, ...changes].map((row) => [row.id, row]));
   const kept = rows.map((row) => changed.get(row.id) ?? row);
@@ -29,7 +29,9 @@ export class InProcess {
 
   static async boot(profile: Profile, env: Record<string, string> = {}): Promise<InProcess> {
     const runtime = createRuntime({ profile, env });
-    return new InProcess(runtime, await runtime.connect());
+    const host = new InProcess(runtime, runtime.connect());
+    await runtime.start();
+    return host;
   }
 
   async initialize(params: object = {}): Promise<unknown> {

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { errorCode } from '../../base/index.js';
 import { WinstonLogger } from '../../logging/index.js';
-import { loadProfile } from '../../profile/index.js';
 import { FileSessionArchive } from '../../session/index.js';
+import { applyEnvFiles, chosenProfile } from '../profile-request.js';
 import { parse, print, requireText, UsageError } from '../usage.js';
 import type { ExitCode, SessionsCall, SessionsOptions } from './call.js';
 import { compact, fork, gc, remove, repair } from './change.js';
@@ -15,7 +15,13 @@ import { verify } from './verify.js';
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
-const COMMON = { help: { ...flag, short: 'h' }, json: flag, profile: { ...text, default: 'sdk' }, root: text } as const;
+const COMMON = {
+  help: { ...flag, short: 'h' },
+  json: flag,
+  profile: { ...text, default: 'sdk' },
+  patch: { ...text, multiple: true },
+  root: text,
+} as const;
 
 interface Command {
   readonly run: (call: SessionsCall) => Promise<ExitCode>;
@@ -52,10 +58,17 @@ export async function sessions(argv: readonly string[], stdout: Writable): Promi
   }
   const options = { ...COMMON, ...command.options };
   const { values, positionals: ids } = parse({ args: rest, options, allowPositionals: true });
-  const { help, profile: profileName, root, ...given } = values as typeof values & { readonly [name: string]: unknown };
+  const {
+    help,
+    profile: profileName,
+    patch,
+    root,
+    ...given
+  } = values as typeof values & { readonly [name: string]: unknown };
   if (help === true) return print(stdout, SESSIONS_HELP);
   requireText(values, Object.keys(options));
-  const profile = await loadProfile(profileName);
+  await applyEnvFiles();
+  const profile = await chosenProfile({ profile: profileName, patch });
   const logger = WinstonLogger.create({ level: 'warn', format: 'text', stream: process.stderr });
   const archive = new FileSessionArchive(root ?? sessionRoot(profile), logger);
   const output = { stdout, stderr: process.stderr };

@@ -1,0 +1,114 @@
+import type { ServiceIdentifier } from 'inversify';
+import { CodedError, describeError } from '../base/index.js';
+import type { Bindings } from './module-wrappers.js';
+import { isContributionPoint, tokenName } from './tokens.js';
+
+/** A service whose binding a later module took the place of. */
+export interface Replacement {
+  readonly service: string;
+  /** Who had bound it. */
+  readonly replaced: readonly string[];
+}
+
+/** Why something that was loaded cannot be built. */
+export interface BindingProblem {
+  readonly kind: 'missing' | 'ambiguous' | 'failed';
+  /** Who bound it. */
+  readonly owners: readonly string[];
+  readonly message: string;
+  /** What nobody binds, or more than one. */
+  readonly token?: ServiceIdentifier;
+  readonly cause?: unknown;
+}
+
+/** Some of what was loaded cannot be built. */
+export class BindingsError extends CodedError {
+  override readonly name = 'BindingsError';
+  /** Causes before what follows from them; each once. */
+  readonly problems: readonly BindingProblem[];
+
+  constructor(problems: readonly BindingProblem[]) {
+    const order = ['ambiguous', 'missing', 'failed'];
+    const sorted = [...problems].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+    const known = new Map<string, BindingProblem>();
+    for (const problem of sorted) {
+      const same = known.get(problem.message);
+      const owners = [...new Set([...(same?.owners ?? []), ...problem.owners])];
+      known.set(problem.message, { ...problem, owners });
+    }
+    const each = [...known.values()];
+    super('BOOT_FAILED', each.map(({ message }) => message).join('; '));
+    this.problems = each;
+  }
+}
+
+const MISSING =
+  /^No bindings found for service: "(?:Symbol\()?(.*?)\)?"\.\n\nTrying to resolve bindings for "(?:Symbol\()?(.*?)\)?(?: \(Root service\))?"/;
+const AMBIGUOUS = /^Ambiguous bindings found for service: "(?:Symbol\()?(.*?)\)?"\./;
+
+/** Who bound what in one container: Inversify's own messages know tokens only. */
+export class BindingLedger {
+  readonly #owners = new Map<ServiceIdentifier, string[]>();
+
+  /** What was bound, in the order of the first time. */
+  get ids(): Iterable<ServiceIdentifier> {
+    return this.#owners.keys();
+  }
+
+  ownersOf(id: ServiceIdentifier): readonly string[] {
+    return this.#owners.get(id) ?? [];
+  }
+
+  add(owner: string, { bound, rebound }: Bindings): readonly Replacement[] {
+    const replacements: Replacement[] = [];
+    for (const id of rebound) {
+      const replaced = this.ownersOf(id);
+      if (replaced.length > 0) replacements.push({ service: tokenName(id), replaced });
+      this.#owners.set(id, [owner]);
+    }
+    for (const id of bound) {
+      const owners = this.#owners.get(id);
+      if (owners === undefined) this.#owners.set(id, [owner]);
+      else owners.push(owner);
+    }
+    return replacements;
+  }
+
+  /** Services that more than one binds. */
+  ambiguities(): (BindingProblem & { readonly token: ServiceIdentifier })[] {
+    return [...this.#owners].flatMap(([id, owners]) => {
+      if (owners.length === 1 || isContributionPoint(id)) return [];
+      const advice = 'take one of them out, or let it rebind the service';
+      const message = `${tokenName(id)} is bound by ${list(owners)}: ${advice}`;
+      return [{ kind: 'ambiguous', owners, message, token: id } as const];
+    });
+  }
+
+  /** What keeps `id` from being built; a failure that follows from an ambiguity says the same as that. */
+  explain(id: ServiceIdentifier, thrown: unknown): BindingProblem {
+    const owners = this.ownersOf(id);
+    const text = describeError(thrown);
+    const [, missing, wanter] = MISSING.exec(text) ?? [];
+    if (missing !== undefined && wanter !== undefined) {
+      const wanting = [...this.#owners].filter(([known]) => wireName(known) === wanter).flatMap(([, who]) => who);
+      const whose = wanting.length === 0 ? '' : ` of ${list(wanting)}`;
+      const token = Symbol.for(missing);
+      const message = `nothing provides ${tokenName(token)}, which ${tokenName(Symbol.for(wanter))}${whose} needs`;
+      return { kind: 'missing', owners: wanting.length === 0 ? owners : wanting, message, token };
+    }
+    const [, ambiguous] = AMBIGUOUS.exec(text) ?? [];
+    const twice = this.ambiguities().find(({ token }) => ambiguous !== undefined && wireName(token) === ambiguous);
+    if (twice !== undefined) return twice;
+    return { kind: 'failed', owners, message: `${tokenName(id)} cannot be built: ${text}`, cause: thrown };
+  }
+}
+
+/** A token as Inversify's messages have it between their brackets. */
+function wireName(id: ServiceIdentifier): string {
+  if (typeof id === 'symbol') return id.description ?? '';
+  return typeof id === 'string' ? id : id.name;
+}
+
+function list(owners: readonly string[]): string {
+  return owners.length === 0 ? 'nobody' : [...new Set(owners)].join(' and ');
+}

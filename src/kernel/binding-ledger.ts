@@ -91,9 +91,9 @@ export class BindingLedger {
     const [, missing, wanter] = MISSING.exec(text) ?? [];
     if (missing !== undefined && wanter !== undefined) {
       const wanting = [...this.#owners].filter(([known]) => wireName(known) === wanter).flatMap(([, who]) => who);
-      const whose = wanting.length === 0 ? '' : ` of ${list(wanting)}`;
       const token = Symbol.for(missing);
-      const message = `nothing provides ${tokenName(token)}, which ${tokenName(Symbol.for(wanter))}${whose} needs`;
+      const who = describe(Symbol.for(wanter), wanting);
+      const message = `nothing provides ${tokenName(token)}, which ${who} needs`;
       return { kind: 'missing', owners: wanting.length === 0 ? owners : wanting, message, token };
     }
     const [, ambiguous] = AMBIGUOUS.exec(text) ?? [];
@@ -107,6 +107,13 @@ export class BindingLedger {
 function wireName(id: ServiceIdentifier): string {
   if (typeof id === 'symbol') return id.description ?? '';
   return typeof id === 'string' ? id : id.name;
+}
+
+/** Of the contributions to a point, Inversify does not say which one it was building. */
+function describe(id: ServiceIdentifier, owners: readonly string[]): string {
+  if (owners.length === 0) return tokenName(id);
+  const each = [...new Set(owners)];
+  return `${each.length > 1 ? 'a ' : ''}${tokenName(id)} of ${each.join(' or ')}`;
 }
 
 function list(owners: readonly string[]): string {

@@ -16,7 +16,7 @@ export function fence(module: ContainerModule, container: Container, owner: stri
     const fenced: ContainerModuleLoadOptions = {
       ...options,
       bind: ((id: ServiceIdentifier) => {
-        const shadows = !isContributionPoint(id) && container.isBound(id);
+        const shadows = !isContributionPoint(known(id)) && container.isBound(id);
         if (shadows) refuse('bind again what is bound already:')(id);
         return options.bind(id);
       }) as ContainerModuleLoadOptions['bind'],
@@ -27,6 +27,12 @@ export function fence(module: ContainerModule, container: Container, owner: stri
     };
     return module.load(fenced);
   });
+}
+
+/** JavaScript does not say that an import is misspelled: its token is undefined then. */
+function known(id: ServiceIdentifier | undefined): ServiceIdentifier {
+  if (id !== undefined) return id;
+  throw new CodedError('UNKNOWN_TOKEN', 'it binds undefined: nothing of that name is exported where the token is from');
 }
 
 /** What one module did to a container. */
@@ -43,15 +49,15 @@ export function recordBindings(module: ContainerModule, into: Bindings): Contain
     module.load({
       ...options,
       bind: ((id: ServiceIdentifier) => {
-        into.bound.push(id);
+        into.bound.push(known(id));
         return options.bind(id);
       }) as ContainerModuleLoadOptions['bind'],
       rebind: ((id: ServiceIdentifier) => {
-        into.rebound.push(id);
+        into.rebound.push(known(id));
         return options.rebind(id);
       }) as ContainerModuleLoadOptions['rebind'],
       rebindAsync: (async (id: ServiceIdentifier) => {
-        into.rebound.push(id);
+        into.rebound.push(known(id));
         return options.rebindAsync(id);
       }) as ContainerModuleLoadOptions['rebindAsync'],
     }),

@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { AttachmentStore } from '../attachment/index.js';
-import { CurrentScope, defineModule, type Scope } from '../kernel/index.js';
+import { CurrentScope, defineModule, Environment, type Scope } from '../kernel/index.js';
 import { ConfiguredPriceTable } from './configured-price-table.js';
 import { ContributedAdapterRegistry } from './contributed-adapter-registry.js';
 import { DEEPSEEK_PROVIDER, DeepSeekAdapter } from './deepseek/deepseek-adapter.js';
@@ -19,11 +19,15 @@ export const modelModule = defineModule({
       bind(AdapterRegistry).to(ContributedAdapterRegistry);
       bind(PriceTable).toConstantValue(new ConfiguredPriceTable(prices));
       bind(DefaultAdapter).toResolvedValue(
-        (scope: Scope, attachments: AttachmentStore | undefined) => ({
+        (scope: Scope, attachments: AttachmentStore | undefined, env: Environment | undefined) => ({
           provider: DEEPSEEK_PROVIDER,
-          create: () => new DeepSeekAdapter(new DeepSeekConfigDto(), scope, attachments),
+          create: () => new DeepSeekAdapter(new DeepSeekConfigDto(), scope, attachments, env),
         }),
-        [CurrentScope, { serviceIdentifier: AttachmentStore, optional: true }],
+        [
+          CurrentScope,
+          { serviceIdentifier: AttachmentStore, optional: true },
+          { serviceIdentifier: Environment, optional: true },
+        ],
       );
     }),
 });

@@ -9,6 +9,7 @@ export {
   RequestMiddleware,
   SessionHold,
   type StepDecision,
+  SystemPrompt,
   type ToolCallDecision,
   type ToolCallReview,
   TurnStopping,
@@ -17,6 +18,7 @@ export { AttachmentStore, ImageAdmissionError, type InlineImage } from '../attac
 export {
   CurrentScope,
   contributionPoint,
+  Environment,
   type ModuleDefinition,
   type ModuleSpec,
   Scope,
@@ -31,6 +33,7 @@ export {
   type ModelInfo,
   type ModelRequest,
   type PreparedCall,
+  PriceTable,
   type ProviderInfo,
 } from '../model/index.js';
 export { MethodHandler } from '../rpc/index.js';

@@ -22,9 +22,9 @@ export async function loadPlugin(specifier: string, from = join(process.cwd(), '
   try {
     exported = ((await import(url)) as { readonly default?: unknown }).default;
   } catch (thrown) {
-    throw new CodedError('PLUGIN_BROKEN', `${fileURLToPath(url)} cannot be imported: ${problemOf(thrown)}`, {
-      cause: thrown,
-    });
+    const file = fileURLToPath(url);
+    const problem = await problemOf(thrown, file);
+    throw new CodedError('PLUGIN_BROKEN', `${file} cannot be imported: ${problem}`);
   }
   return definitionOf(exported, fileURLToPath(url));
 }
@@ -70,11 +70,16 @@ function isDefinition(value: unknown): value is ModuleDefinition {
   return value.kind === 'dsh-module' && typeof value.name === 'string' && typeof value.configure === 'function';
 }
 
-/** Of a syntax error the message does not say where. */
-function problemOf(thrown: unknown): string {
-  const { message, stack = '' } = toError(thrown);
-  const [place = ''] = stack.split('\n');
-  return thrown instanceof SyntaxError && place.startsWith('file:') ? `${place}: ${message}` : message;
+/** Node tells where a syntax error is only when it checks a file. */
+async function problemOf(thrown: unknown, file: string): Promise<string> {
+  const { message } = toError(thrown);
+  if (!(thrown instanceof SyntaxError)) return message;
+  const { execFile } = await import('node:child_process');
+  const stderr = await new Promise<string>((resolve) => {
+    execFile(process.execPath, ['--check', file], (_error, _stdout, text) => resolve(text));
+  });
+  const [, line] = /^(?:file:\/\/)?\/.*:(\d+)$/m.exec(stderr) ?? [];
+  return line === undefined ? message : `line ${line}: ${message}`;
 }
 
 function notFound(message: string): CodedError {

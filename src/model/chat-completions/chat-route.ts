@@ -1,3 +1,4 @@
+import type { Environment } from '../../kernel/index.js';
 import { LlmError } from '../errors.js';
 
 /** Where one call goes, and what it says of itself. */
@@ -39,8 +40,8 @@ export function endpointOf(baseURL: string): Endpoint {
  * @param name the provider, as messages name it
  * @throws LlmError `MISSING_CREDENTIAL`, `INVALID_CREDENTIAL`; never with the value in it
  */
-export function apiKeyOf(variable: string, name: string): string {
-  const key = process.env[variable]?.trim() ?? '';
+export function apiKeyOf(variable: string, name: string, env: Environment): string {
+  const key = env[variable]?.trim() ?? '';
   if (key === '') {
     throw new LlmError({
       code: 'MISSING_CREDENTIAL',

@@ -1,5 +1,5 @@
 import type { AttachmentStore } from '../../attachment/index.js';
-import type { Scope, Startable } from '../../kernel/index.js';
+import type { Environment, Scope, Startable } from '../../kernel/index.js';
 import type { CallConfig } from '../../protocol/index.js';
 import type { ModelAdapter, ModelInfo, PreparedCall, ProviderInfo } from '../adapter.js';
 import { ChatClient } from '../chat-completions/chat-client.js';
@@ -22,7 +22,13 @@ export class DeepSeekAdapter implements ModelAdapter, Startable {
   readonly #models: readonly ModelInfo[];
   readonly #client: ChatClient;
 
-  constructor(config: DeepSeekConfigDto, scope: Scope, attachments?: AttachmentStore) {
+  /** @param env where key and endpoint are looked up */
+  constructor(
+    config: DeepSeekConfigDto,
+    scope: Scope,
+    attachments?: AttachmentStore,
+    private readonly env: Environment = process.env,
+  ) {
     this.#config = config;
     this.#efforts = config.thinking === 'disabled' ? ['off'] : REASONING_EFFORTS;
     this.#models = config.models.map((model) =>
@@ -80,7 +86,7 @@ export class DeepSeekAdapter implements ModelAdapter, Startable {
   }
 
   #route(): ChatRoute {
-    const key = apiKeyOf(this.#config.apiKeyEnv, DEEPSEEK_NAME);
+    const key = apiKeyOf(this.#config.apiKeyEnv, DEEPSEEK_NAME, this.env);
     const { secrets, ...endpoint } = this.#endpoint();
     return { ...endpoint, headers: { authorization: `Bearer ${key}` }, secrets: [key, ...secrets] };
   }
@@ -88,7 +94,7 @@ export class DeepSeekAdapter implements ModelAdapter, Startable {
   /** @throws LlmError `INVALID_BASE_URL` */
   #endpoint(): Endpoint {
     const { baseURL } = this.#config;
-    const text = baseURL ?? (process.env.DEEPSEEK_BASE_URL?.trim() || 'https://api.deepseek.com');
+    const text = baseURL ?? (this.env.DEEPSEEK_BASE_URL?.trim() || 'https://api.deepseek.com');
     if (isHttpUrl(text)) return endpointOf(text);
     const source = baseURL === undefined ? 'the environment variable DEEPSEEK_BASE_URL' : 'the baseURL of its row';
     throw new LlmError({ code: 'INVALID_BASE_URL', message: `DeepSeek needs an http or https URL in ${source}` });

@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { AttachmentStore } from '../../attachment/index.js';
-import { CurrentScope, defineModule, type Scope, Startable } from '../../kernel/index.js';
+import { CurrentScope, defineModule, Environment, type Scope, Startable } from '../../kernel/index.js';
 import { ModelAdapter } from '../adapter.js';
 import { DeepSeekAdapter } from './deepseek-adapter.js';
 import { DeepSeekConfigDto } from './deepseek-config.js';
@@ -15,8 +15,13 @@ export const deepseekModule = defineModule({
   runtime: (config) =>
     new ContainerModule(({ bind }) => {
       bind(DeepSeekAdapter).toResolvedValue(
-        (scope: Scope, attachments: AttachmentStore | undefined) => new DeepSeekAdapter(config, scope, attachments),
-        [CurrentScope, { serviceIdentifier: AttachmentStore, optional: true }],
+        (scope: Scope, attachments: AttachmentStore | undefined, env: Environment | undefined) =>
+          new DeepSeekAdapter(config, scope, attachments, env),
+        [
+          CurrentScope,
+          { serviceIdentifier: AttachmentStore, optional: true },
+          { serviceIdentifier: Environment, optional: true },
+        ],
       );
       bind(ModelAdapter).toService(DeepSeekAdapter);
       bind(Startable).toService(DeepSeekAdapter);

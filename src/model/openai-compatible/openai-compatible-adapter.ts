@@ -1,5 +1,5 @@
 import type { AttachmentStore } from '../../attachment/index.js';
-import type { Scope, Startable } from '../../kernel/index.js';
+import type { Environment, Scope, Startable } from '../../kernel/index.js';
 import type { CallConfig, JsonObject, JsonValue } from '../../protocol/index.js';
 import type { ModelAdapter, ModelInfo, PreparedCall, ProviderInfo } from '../adapter.js';
 import { ChatClient } from '../chat-completions/chat-client.js';
@@ -20,7 +20,13 @@ export class OpenAiCompatibleAdapter implements ModelAdapter, Startable {
   readonly #quirks: ChatQuirks;
   readonly #client: ChatClient;
 
-  constructor(config: OpenAiCompatibleConfigDto, scope: Scope, attachments?: AttachmentStore) {
+  /** @param env where the key is looked up */
+  constructor(
+    config: OpenAiCompatibleConfigDto,
+    scope: Scope,
+    attachments?: AttachmentStore,
+    private readonly env: Environment = process.env,
+  ) {
     this.name = config.name ?? config.provider;
     this.providers = [{ id: config.provider, name: this.name, catalog: config.catalog }];
     this.#config = config;
@@ -74,7 +80,7 @@ export class OpenAiCompatibleAdapter implements ModelAdapter, Startable {
 
   #route(): ChatRoute {
     const { baseURL, apiKeyEnv, headers } = this.#config;
-    const key = apiKeyEnv === undefined ? undefined : apiKeyOf(apiKeyEnv, this.name);
+    const key = apiKeyEnv === undefined ? undefined : apiKeyOf(apiKeyEnv, this.name, this.env);
     const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
     const values = Object.values(headers).filter((value) => value.length >= MIN_SECRET_CHARS);
     const { secrets, ...endpoint } = endpointOf(baseURL);

@@ -1,6 +1,6 @@
 import { ContainerModule, type ServiceIdentifier } from 'inversify';
 import { AttachmentStore } from '../../attachment/index.js';
-import { CurrentScope, defineModule, type Scope, Startable } from '../../kernel/index.js';
+import { CurrentScope, defineModule, Environment, type Scope, Startable } from '../../kernel/index.js';
 import { ModelAdapter } from '../adapter.js';
 import { OpenAiCompatibleAdapter } from './openai-compatible-adapter.js';
 import { OpenAiCompatibleConfigDto } from './openai-compatible-config.js';
@@ -16,9 +16,13 @@ export const openAiCompatibleModule = defineModule({
     new ContainerModule(({ bind }) => {
       const own: ServiceIdentifier<OpenAiCompatibleAdapter> = Symbol(`adapter of ${config.provider}`);
       bind<OpenAiCompatibleAdapter>(own).toResolvedValue(
-        (scope: Scope, attachments: AttachmentStore | undefined) =>
-          new OpenAiCompatibleAdapter(config, scope, attachments),
-        [CurrentScope, { serviceIdentifier: AttachmentStore, optional: true }],
+        (scope: Scope, attachments: AttachmentStore | undefined, env: Environment | undefined) =>
+          new OpenAiCompatibleAdapter(config, scope, attachments, env),
+        [
+          CurrentScope,
+          { serviceIdentifier: AttachmentStore, optional: true },
+          { serviceIdentifier: Environment, optional: true },
+        ],
       );
       bind(ModelAdapter).toService(own);
       bind(Startable).toService(own);

@@ -46,6 +46,7 @@ const LAUNCH: Command = { run: launch, help: 'dsh --help' };
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map([
   ['run', { run, help: 'dsh --help' }],
   ['models', { run: models, help: 'dsh --help' }],
+  ['plugin', { run: plugin, help: 'dsh plugin --help' }],
   ['sessions', { run: sessions, help: 'dsh sessions --help' }],
 ]);
 
@@ -125,6 +126,11 @@ async function models(argv: readonly string[], stdout: Writable): Promise<number
   await applyEnvFiles();
   const { listModels } = await import('./models.js');
   return listModels({ profile, patch, prices, json }, stdout);
+}
+
+async function plugin(argv: readonly string[], stdout: Writable): Promise<number> {
+  const commands = await import('./plugin/plugin.js');
+  return commands.plugin(argv, stdout);
 }
 
 async function sessions(argv: readonly string[], stdout: Writable): Promise<number> {

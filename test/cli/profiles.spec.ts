@@ -1,0 +1,202 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { useHome } from '../support/home.js';
+import { Lab } from '../support/lab.js';
+import { dsh, type Ran } from '../support/run-dsh.js';
+
+describe('dsh with profiles', () => {
+  const dir = useHome();
+  const home = (): string => join(dir.path, 'home');
+  const run = (...args: string[]): Promise<Ran> => dsh(args, { DSH_HOME: home() });
+
+  it('makes a profile from a template once, and boots or dumps it', async () => {
+    const first = await run('--profile', 'mine', '--from-default-profile', 'sdk-minimal', '--dump-config');
+    expect(first).to.include({ code: 0, stderr: '' });
+    expect((parse(first.stdout) as object[]).length).to.be.greaterThan(10);
+    const booted = await run('--profile', 'mine');
+    expect(booted).to.deep.equal({ code: 0, stdout: '', stderr: '' });
+    const again = await run('--profile', 'mine', '--from-default-profile', 'sdk');
+    expect(again).to.include({ code: 1, stdout: '' });
+    expect(again.stderr).to.contain('there is a profile "mine" already');
+  });
+
+  it('touches nothing of the home by itself', async () => {
+    expect(await run('--profile', 'sdk', '--dump-config')).to.include({ code: 0 });
+    expect(existsSync(home())).to.equal(false);
+  });
+
+  it('tells of skipped patches on stderr, and dumps a clean document', async () => {
+    const file = dir.write('p.yml', '- { id: nothing, disabled: true }\n');
+    const { code, stdout, stderr } = await run('--profile', 'sdk', '--dump-config', '--patch', file);
+    expect(code).to.equal(0);
+    expect(stderr).to.equal(`dsh: ${file}: operation 1 is skipped: there is no row "nothing"\n`);
+    parse(stdout);
+  });
+
+  it('dumps the default although a patch is broken', async () => {
+    dir.write('home/patch.yml', '- {');
+    const broken = await run('--profile', 'sdk', '--dump-config');
+    expect(broken).to.include({ code: 1, stdout: '' });
+    expect(broken.stderr).to.contain(`${home()}/patch.yml:1:4: `);
+    expect(await run('--profile', 'sdk', '--dump-default-config')).to.include({ code: 0, stderr: '' });
+  });
+
+  it('applies patches in the order they are given, relative to the current directory', async () => {
+    const [one, two] = ['one', 'two'].map((word) =>
+      dir.write(`${word}.yml`, `- { id: system-prompt, merge: { persona: ${word} } }\n`),
+    );
+    for (const [patches, word] of [
+      [[one, two], 'two'],
+      [[two, one], 'one'],
+    ] as const) {
+      const args = patches.flatMap((patch) => ['--patch', patch ?? '']);
+      const { stdout } = await run('--profile', 'sdk', '--dump-config', ...args);
+      const row = (parse(stdout) as { id: string; config?: object }[]).find(({ id }) => id === 'system-prompt');
+      expect(row?.config).to.deep.equal({ persona: word });
+    }
+  });
+
+  it('names file, row, key and what is allowed when a config is wrong, and exits 1', async () => {
+    const file = dir.write(
+      'p.yml',
+      '- { id: agent-loop, merge: { turbo: true } }\n- { id: llm-deepseek, merge: { maxTokens: many } }\n',
+    );
+    const { code, stdout, stderr } = await run('--profile', 'sdk', '--patch', file);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.contain(`${file}: row "agent-loop": turbo: is unknown; allowed: maxParallelToolCalls`);
+    expect(stderr).to.match(/p\.yml: row "llm-deepseek": maxTokens: maxTokens must be /);
+  });
+
+  it('names the file whose reference is not set', async () => {
+    const file = dir.write('p.yml', '- { id: system-prompt, merge: { persona: "${env:NOBODY_SETS_IT}" } }\n');
+    expect((await run('--profile', 'sdk', '--patch', file)).stderr).to.contain(
+      `${file}: row "system-prompt": persona: the environment variable NOBODY_SETS_IT is not set and has no default`,
+    );
+  });
+
+  it('exits 1 with the row when a plugin is broken, and shows no stack', async () => {
+    dir.write('x.mjs', 'throw new Error("broke");');
+    const file = dir.write('p.yml', '- insert: [{ id: x, module: ./x.mjs }]\n');
+    const { code, stdout, stderr } = await run('--profile', 'sdk', '--patch', file);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr)
+      .to.contain(`row "x": ${dir.path}/x.mjs cannot be imported: broke`)
+      .and.not.to.match(/\n\s+at /);
+  });
+
+  describe('.env files', () => {
+    let lab: Lab;
+    afterEach(() => lab.close());
+
+    it('give what the environment lacks, to the runtime and its config', async () => {
+      lab = await Lab.open({ text: 'ok' });
+      const { DEEPSEEK_API_KEY: _, ...env } = lab.env;
+      dir.write('.env', 'DEEPSEEK_API_KEY=sk-of-the-project\nPERSONA=You are of the project.\n');
+      const patch = dir.write('p.yml', '- { id: system-prompt, merge: { persona: "${env:PERSONA}" } }\n');
+      const at = process.cwd();
+      process.chdir(dir.path);
+      try {
+        const ran = await dsh(['run', '--patch', patch, '--cwd', lab.cwd, 'hi'], env);
+        expect(ran).to.include({ code: 0, stdout: 'ok\n' });
+      } finally {
+        process.chdir(at);
+      }
+      const [request] = lab.server.requests;
+      expect(request?.headers.authorization).to.equal('Bearer sk-of-the-project');
+      expect(JSON.stringify(request?.body.messages[0])).to.contain('You are of the project.');
+    });
+
+    it('that set what they must not end the start', async () => {
+      lab = await Lab.open();
+      const file = dir.write('home/.env', 'DSH_LOG_LEVEL=debug\n');
+      const { code, stdout, stderr } = await run('--profile', 'sdk');
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      expect(stderr).to.contain(`dsh: ${file} must not set DSH_LOG_LEVEL`);
+    });
+  });
+
+  it('ends with one line and exit 1 when a plugin leaves a rejection unhandled', async () => {
+    dir.write(
+      'x.mjs',
+      `import { ContainerModule } from 'inversify';
+       import { definePlugin, Startable } from 'dsh-inversify/plugin';
+       export default definePlugin({ name: 'x', runtime: new ContainerModule(({ bind }) => {
+         bind(Startable).toConstantValue({ name: 'x', ready() { setTimeout(() => Promise.reject(new Error('left alone')), 10); setInterval(() => {}, 1000); } });
+       }) });`,
+    );
+    const patch = dir.write('p.yml', '- insert: [{ id: x, module: ./x.mjs }]\n');
+    const lab = await Lab.open();
+    try {
+      const runtime = lab.raw({ args: ['--profile', 'sdk-minimal', '--patch', patch] });
+      expect(await runtime.ended).to.deep.equal({ code: 1, signal: null });
+      expect(runtime.stderr.match(/left alone/g)).to.have.lengthOf(1);
+      expect(runtime.stderr).to.match(/^dsh: unhandledRejection: Error: left alone/);
+    } finally {
+      await lab.close();
+    }
+  });
+
+  it('keeps stdout to frames when a plugin prints, on import, in a tool and later', async () => {
+    dir.write(
+      'x.mjs',
+      `import { ContainerModule } from 'inversify';
+       import { definePlugin, Tool } from 'dsh-inversify/plugin';
+       console.log('noise on import');
+       process.stdout.write('more noise');
+       export default definePlugin({ name: 'x', runtime: new ContainerModule(({ bind }) => {
+         console.log('noise while binding');
+         bind(Tool).toConstantValue({ name: 'noisy', description: 'x', parameters: { type: 'object' },
+           execute() { console.log('noise in a tool'); setTimeout(() => process.stdout.write('late noise'), 1); return 'ok'; } });
+       }) });`,
+    );
+    const patch = dir.write('p.yml', '- insert: [{ id: x, module: ./x.mjs }]\n');
+    const lab = await Lab.open({ toolCalls: [{ name: 'noisy', arguments: {} }] }, { text: 'done' });
+    try {
+      const runtime = lab.raw({ args: ['--profile', 'sdk-minimal', '--patch', patch] });
+      await runtime.request('initialize', { cwd: lab.cwd, provider: 'deepseek-official', model: 'deepseek-v4-flash' });
+      await runtime.prompt('s', 'go');
+      await runtime.idle('s');
+      await runtime.request('shutdown');
+      expect(await runtime.ended).to.include({ code: 0 });
+      expect(runtime.junk).to.deep.equal([]);
+      for (const noise of ['noise on import', 'noise while binding', 'noise in a tool']) {
+        expect(runtime.stderr).to.contain(noise);
+      }
+    } finally {
+      await lab.close();
+    }
+  });
+
+  it('waits with the answer to initialize until a slow plugin is ready', async () => {
+    dir.write(
+      'x.mjs',
+      `import { existsSync } from 'node:fs';
+       import { ContainerModule } from 'inversify';
+       import { definePlugin, Startable } from 'dsh-inversify/plugin';
+       export default definePlugin({ name: 'x', runtime: new ContainerModule(({ bind }) => {
+         bind(Startable).toConstantValue({ name: 'x', async start() {
+           process.stderr.write('starting\\n');
+           while (!existsSync(${JSON.stringify(join(dir.path, 'go'))})) await new Promise((resolve) => setTimeout(resolve, 5));
+         } });
+       }) });`,
+    );
+    const patch = dir.write('p.yml', '- insert: [{ id: x, module: ./x.mjs }]\n');
+    const lab = await Lab.open();
+    try {
+      const runtime = lab.raw({ args: ['--profile', 'sdk-minimal', '--patch', patch] });
+      const params = { cwd: lab.cwd, provider: 'offline', model: 'demo' };
+      let answered = false;
+      const answer = runtime.request('initialize', params).then(() => {
+        answered = true;
+      });
+      while (!runtime.stderr.includes('starting')) await runtime.change();
+      expect(answered).to.equal(false);
+      dir.write('go', '');
+      await answer;
+    } finally {
+      await lab.close();
+    }
+  });
+});

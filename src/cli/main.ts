@@ -14,6 +14,7 @@ const LAUNCHER_OPTIONS = {
   patch: { type: 'string', multiple: true },
   'dump-config': { type: 'boolean' },
   'dump-default-config': { type: 'boolean' },
+  trace: { type: 'string' },
   'log-level': { type: 'string' },
   'log-format': { type: 'string' },
 } as const;
@@ -24,6 +25,7 @@ const RUN_OPTIONS = {
   'log-format': { type: 'string' },
   profile: { type: 'string', default: 'sdk-minimal' },
   patch: { type: 'string', multiple: true },
+  trace: { type: 'string' },
   provider: { type: 'string' },
   model: { type: 'string' },
   cwd: { type: 'string' },
@@ -80,7 +82,7 @@ async function launch(argv: readonly string[], stdout: Writable): Promise<number
     throw new UsageError(`${isCommand ? 'unknown command' : 'unexpected argument'} ${JSON.stringify(stray)}`);
   }
   if (profile === undefined) throw new UsageError('--profile NAME is required');
-  requireText(values, ['profile', 'patch', 'from-default-profile']);
+  requireText(values, ['profile', 'patch', 'from-default-profile', 'trace']);
   const dump = dumpOf(values);
   if (dump === 'default' && patch !== undefined)
     throw new UsageError('--dump-default-config shows no --patch: leave it out');
@@ -98,21 +100,27 @@ async function launch(argv: readonly string[], stdout: Writable): Promise<number
   const patches = (patch ?? []).map((file) => resolve(file));
   const signals = new ProcessSignals();
   const { runStdioHost } = await import('../host/index.js');
-  return runStdioHost({ profile, patches, ...diagnostics, stdout, signals });
+  const traced = values.trace === undefined ? {} : { trace: resolve(values.trace) };
+  return runStdioHost({ profile, patches, ...traced, ...diagnostics, stdout, signals });
 }
 
 async function run(argv: readonly string[], stdout: Writable): Promise<number> {
   const { values, positionals } = parse({ args: [...argv], options: RUN_OPTIONS, allowPositionals: true });
   if (values.help === true) return print(stdout, HELP);
-  const { profile, patch: patches, provider, model, cwd } = values;
-  requireText(values, ['profile', 'patch', 'provider', 'model', 'cwd']);
+  const { profile, patch: patches, trace, provider, model, cwd } = values;
+  requireText(values, ['profile', 'patch', 'trace', 'provider', 'model', 'cwd']);
   const diagnostics = diagnosticsOf(values);
   const [prompt, extra] = positionals;
   if (prompt === undefined) throw new UsageError('dsh run needs a PROMPT, or - to read it from stdin');
   if (extra !== undefined) throw new UsageError('dsh run takes one PROMPT: quote it');
   const { runPrompt } = await import('./run.js');
   const route = { ...(provider !== undefined && { provider }), ...(model !== undefined && { model }) };
-  const where = { profile, ...(patches !== undefined && { patches }), ...(cwd !== undefined && { cwd }) };
+  const where = {
+    profile,
+    ...(patches !== undefined && { patches }),
+    ...(cwd !== undefined && { cwd }),
+    ...(trace !== undefined && { trace }),
+  };
   return runPrompt(prompt, { ...where, ...route, diagnostics }, stdout);
 }
 

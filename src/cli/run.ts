@@ -12,7 +12,7 @@ export interface Diagnostics {
 }
 /** What `dsh run` was told on its command line; what is left out takes the client's defaults. */
 export interface RunPromptOptions
-  extends Pick<DeepSeekHarnessOptions, 'profile' | 'patches' | 'provider' | 'model' | 'cwd'> {
+  extends Pick<DeepSeekHarnessOptions, 'profile' | 'patches' | 'trace' | 'provider' | 'model' | 'cwd'> {
   readonly diagnostics: Diagnostics;
 }
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { toError } from '../base/index.js';
 import {
   FrameTooLargeError,
+  FrameTrace,
   type HarnessNotification,
   type InitializeParams,
   type InitializeResult,
@@ -41,6 +42,7 @@ export class HarnessClient {
   #frameLoss = new AbortController();
   #closed = false;
   #closing: Promise<void> | undefined;
+  #trace: FrameTrace | undefined;
 
   /**
    * @param connect where the conversation comes from; default: a process as the options say
@@ -65,12 +67,15 @@ export class HarnessClient {
     const { maxFrameBytes, onDiagnostic } = this.#options;
     let connection: RuntimeConnection;
     try {
+      const trace = this.#openTrace();
       connection = this.#connect({
+        ...(trace !== undefined && { onFrame: trace.add }),
         ...(maxFrameBytes !== undefined && { maxFrameBytes }),
         ...(onDiagnostic !== undefined && { onDiagnostic }),
         onFrameTooLarge: (limit) => this.#loseFrame(new FrameTooLargeError(limit)),
       });
     } catch (thrown) {
+      this.#trace?.close();
       const spawnError = toError(thrown);
       this.#end(new TransportClosedError(ClosedReason.failedToStart, { spawnError }, { cause: thrown }));
       throw this.#dead;
@@ -80,7 +85,10 @@ export class HarnessClient {
       this.#hub.dispatch({ method, params } as unknown as HarnessNotification);
     });
     connection.transport.start();
-    void connection.ended.then((failure) => this.#end(failure));
+    void connection.ended.then((failure) => {
+      this.#trace?.close();
+      this.#end(failure);
+    });
   }
 
   /**
@@ -167,6 +175,16 @@ export class HarnessClient {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** @throws CodedError `TRACE_FAILED` */
+  #openTrace(): FrameTrace | undefined {
+    const { trace, env = process.env, onDiagnostic } = this.#options;
+    if (trace === undefined) return undefined;
+    this.#trace = new FrameTrace(resolve(trace), env, (cause) =>
+      onDiagnostic?.({ kind: 'trace-failed', message: cause.message, cause }),
+    );
+    return this.#trace;
   }
 
   async #close(): Promise<void> {

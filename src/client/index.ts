@@ -39,7 +39,13 @@ export { HarnessClient } from './harness-client.js';
 export { HarnessSession } from './harness-session.js';
 export type { RuntimeSource } from './in-process-connection.js';
 export { type NotificationFilter, NotificationSubscription } from './notification-subscription.js';
-export type { DeepSeekHarnessOptions, HarnessClientOptions, InProcessOptions, LaunchCommand } from './options.js';
+export type {
+  DeepSeekHarnessOptions,
+  HarnessClientOptions,
+  InProcessOptions,
+  LaunchCommand,
+  ToolSelection,
+} from './options.js';
 export type { RunInput, RunOptions } from './run.js';
 export type { RunError, RunOutcome, RunResult } from './run-result.js';
 export type { RuntimeConnection, RuntimeConnector, TransportHooks } from './runtime-connection.js';

@@ -16,9 +16,10 @@ export interface LaunchPlan {
 /**
  * The process that the options name, its files and directory checked. The environment is read now.
  *
+ * @param ownPatch a patch after those of the options, absolute
  * @throws Error naming the command or directory at fault
  */
-export function planLaunch(options: HarnessClientOptions): LaunchPlan {
+export function planLaunch(options: HarnessClientOptions, ownPatch?: string): LaunchPlan {
   const cwd = options.processCwd === undefined ? undefined : resolve(options.processCwd);
   if (cwd !== undefined) checkDirectory('processCwd', cwd);
   const env: NodeJS.ProcessEnv = { ...(options.env ?? process.env) };
@@ -33,7 +34,8 @@ export function planLaunch(options: HarnessClientOptions): LaunchPlan {
   }
   const bin = resolve(options.dshBin ?? join(packageInfo().root, 'dist', 'bin', 'dsh.js'));
   const profile = options.profile ?? 'sdk';
-  const patches = (options.patches ?? []).flatMap((patch) => ['--patch', resolve(patch)]);
+  const files = [...(options.patches ?? []), ...(ownPatch === undefined ? [] : [ownPatch])];
+  const patches = files.flatMap((patch) => ['--patch', resolve(patch)]);
   const args = ['--profile', profile, ...patches];
   const label = `dsh profile "${profile}"`;
   const isScript = /\.[mc]?js$/i.test(bin);

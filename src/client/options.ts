@@ -20,6 +20,12 @@ export interface LaunchCommand {
   readonly args?: readonly string[];
 }
 
+/** Tools by name: those of `allow`, or all, without those of `deny`. */
+export interface ToolSelection {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
 /** How to start a runtime and what its sessions work with. Everything is optional; the defaults run profile `sdk`. */
 export interface HarnessClientOptions {
   /**
@@ -29,9 +35,16 @@ export interface HarnessClientOptions {
   readonly dshBin?: string;
   /** Profile of the runtime. Default `sdk`. */
   readonly profile?: string;
-  /** Patch files on top of the profile, applied in order. The runtimes of this release refuse them. */
+  /** Patch files on top of the profile, applied in order. */
   readonly patches?: readonly string[];
-  /** Runs this command instead of a profile; excludes `dshBin`, `profile` and `patches`. */
+  /**
+   * Who the model is told to be, in place of the profile's persona: a template that may name `{{provider}}`, `{{model}}`
+   * and `{{cwd}}`. The row `system-prompt` takes it as `personaPrefix`, from a temporary patch after `patches`.
+   */
+  readonly systemPrompt?: string;
+  /** Which tools the model is given: the row `tools`, likewise. */
+  readonly tools?: ToolSelection;
+  /** Runs this command instead of a profile; excludes `dshBin`, `profile`, `patches`, `systemPrompt` and `tools`. */
   readonly launch?: LaunchCommand;
   /** Home of the runtime (`DSH_HOME`): sessions, settings, credentials. Default: inherited, else `~/.dsh`. */
   readonly dshHome?: string;
@@ -67,6 +80,11 @@ export interface HarnessClientOptions {
 
   /** Longest frame that is read, in bytes. Default 128 MiB. */
   readonly maxFrameBytes?: number;
+  /**
+   * A file to which every frame is added, one JSON line each with time and direction; known credentials of `env` are
+   * masked. It is for its owner only.
+   */
+  readonly trace?: string;
   /** Hears what was dropped or contained: junk on the channel (once a burst), frames over the limit. Must not throw. */
   readonly onDiagnostic?: (diagnostic: TransportDiagnostic) => void;
   /**
@@ -80,7 +98,18 @@ export interface HarnessClientOptions {
 export interface DeepSeekHarnessOptions extends HarnessClientOptions {}
 
 /** What only a runtime in a process of its own can be told. */
-const PROCESS_OPTIONS = ['dshBin', 'profile', 'patches', 'launch', 'dshHome', 'processCwd', 'env', 'onStderr'] as const;
+const PROCESS_OPTIONS = [
+  'dshBin',
+  'profile',
+  'patches',
+  'systemPrompt',
+  'tools',
+  'launch',
+  'dshHome',
+  'processCwd',
+  'env',
+  'onStderr',
+] as const;
 
 /** Options of `DeepSeekHarness.inProcess`. */
 export type InProcessOptions = Omit<DeepSeekHarnessOptions, (typeof PROCESS_OPTIONS)[number]>;
@@ -95,10 +124,13 @@ export interface TimeBounds {
 }
 
 const launchCommand: ChecksOf<LaunchCommand> = { command: text, args: listOf('strings', anyText) };
+const toolSelection: ChecksOf<ToolSelection> = { allow: listOf('tool names', text), deny: listOf('tool names', text) };
 const clientOptions: ChecksOf<HarnessClientOptions> = {
   dshBin: text,
   profile: text,
   patches: listOf('non-blank strings', text),
+  systemPrompt: anyText,
+  tools: membersOf(toolSelection),
   launch: membersOf(launchCommand, ['command']),
   dshHome: text,
   processCwd: text,
@@ -114,6 +146,7 @@ const clientOptions: ChecksOf<HarnessClientOptions> = {
   disposeEofGraceMs: milliseconds,
   disposeGraceMs: milliseconds,
   maxFrameBytes: size,
+  trace: text,
   onDiagnostic: callback,
   onStderr: callback,
 };
@@ -122,7 +155,9 @@ const checkMembers = membersOf(clientOptions);
 /** @throws TypeError an option is unknown or of the wrong kind, or two contradict each other */
 export function checkOptions(options: HarnessClientOptions): void {
   checkMembers('options', options);
-  const excluded = (['dshBin', 'profile', 'patches'] as const).filter((name) => options[name] !== undefined);
+  const excluded = (['dshBin', 'profile', 'patches', 'systemPrompt', 'tools'] as const).filter(
+    (name) => options[name] !== undefined,
+  );
   if (options.launch !== undefined && excluded.length > 0) {
     throw new TypeError(`options.launch cannot be combined with ${excluded.join(', ')}: it replaces the whole command`);
   }

@@ -5,6 +5,7 @@ import { planLaunch } from './launch.js';
 import { type HarnessClientOptions, timeBounds } from './options.js';
 import type { RuntimeConnection, TransportHooks } from './runtime-connection.js';
 import { RuntimeProcess } from './runtime-process.js';
+import { TemporaryPatch } from './temporary-patch.js';
 
 /** After the channel broke, how long the exit of the process is waited for, so that the error can tell it. */
 const exitWaitMs = 250;
@@ -22,11 +23,18 @@ export class ProcessConnection implements RuntimeConnection {
   /** Starts the process. @throws Error naming what keeps it from starting */
   constructor(options: HarnessClientOptions, hooks: TransportHooks) {
     const bounds = timeBounds(options);
-    const plan = planLaunch(options);
-    this.label = plan.label;
     this.#eofGraceMs = bounds.disposeEofGraceMs;
     this.#graceMs = bounds.disposeGraceMs;
-    this.#process = new RuntimeProcess(plan);
+    const patch = TemporaryPatch.of(options);
+    try {
+      const plan = planLaunch(options, patch?.path);
+      this.label = plan.label;
+      this.#process = new RuntimeProcess(plan);
+    } catch (thrown) {
+      patch?.remove();
+      throw thrown;
+    }
+    void this.#process.drained.then(() => patch?.remove());
     const { onStderr, onDiagnostic } = options;
     if (onStderr !== undefined) this.#process.stderr.listen(contained(onStderr, onDiagnostic));
     this.transport = new JsonRpcLineTransport(this.#process.stdout, this.#process.stdin, hooks);

@@ -25,7 +25,10 @@ export interface RuntimeConnection {
 }
 
 /** What a connection's transport must be made with. */
-export type TransportHooks = Pick<JsonRpcTransportOptions, 'maxFrameBytes' | 'onDiagnostic' | 'onFrameTooLarge'>;
+export type TransportHooks = Pick<
+  JsonRpcTransportOptions,
+  'maxFrameBytes' | 'onDiagnostic' | 'onFrame' | 'onFrameTooLarge'
+>;
 
 /** Opens a connection. @throws Error why the runtime cannot be started */
 export type RuntimeConnector = (hooks: TransportHooks) => RuntimeConnection;

@@ -13,11 +13,12 @@ import {
   patchProfile,
   resolveHome,
 } from '../profile/index.js';
-import type { JsonRpcTransport, JsonRpcTransportOptions } from '../protocol/index.js';
+import { FrameTrace, type JsonRpcTransport, type JsonRpcTransportOptions } from '../protocol/index.js';
 import { RpcChannel, RuntimeControl } from '../rpc/index.js';
 import { Assembly, type AssemblyParts } from './assembly.js';
 import { MemoryChannel } from './memory-channel.js';
 import { withoutFailingOptional } from './optional-rows.js';
+import { TracedChannel } from './traced-channel.js';
 
 /** How an embedded runtime is made. */
 export interface RuntimeOptions {
@@ -38,6 +39,8 @@ export interface RuntimeOptions {
   readonly logLevel?: LogLevel;
   /** Default `text`. */
   readonly logFormat?: LogFormat;
+  /** A file to which every frame is added, one JSON line each, with known credentials masked (decision 43). */
+  readonly trace?: string;
   /** Where the client is. Default: in this process, see {@link Runtime.connect}. */
   readonly channel?: RpcChannel;
 }
@@ -56,6 +59,7 @@ export class Runtime {
   readonly #logger: WinstonLogger;
   readonly #memory = new MemoryChannel();
   #assembly: Assembly | undefined;
+  #trace: FrameTrace | undefined;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #settleClosed!: (outcome: Promise<void>) => void;
@@ -139,7 +143,8 @@ export class Runtime {
     const logger = this.#logger;
     const parts = { rows, overrides, logger, goesOn: () => this.#goesOn() };
     const kept = await withoutFailingOptional(parts, (scope) => this.#provide(scope, env, new MemoryChannel()));
-    const provide = (scope: Scope): void => this.#provide(scope, env, channel ?? this.#memory);
+    const served = this.#traced(channel ?? this.#memory, env);
+    const provide = (scope: Scope): void => this.#provide(scope, env, served);
     await this.#serve({ ...parts, rows: kept, provide });
     logger.info('ready', { profile: profile.name, pid: process.pid });
   }
@@ -158,6 +163,13 @@ export class Runtime {
         });
       }
     }
+  }
+
+  #traced(channel: RpcChannel, env: Environment): RpcChannel {
+    const { trace } = this.#options;
+    if (trace === undefined) return channel;
+    this.#trace = new FrameTrace(trace, env, (error) => this.#logger.warn('tracing ended', { error }));
+    return new TracedChannel(channel, this.#trace);
   }
 
   #provide(scope: Scope, env: Environment, channel: RpcChannel): void {
@@ -203,6 +215,7 @@ export class Runtime {
         await assembly.scope.close();
       }
     } finally {
+      this.#trace?.close();
       await this.#logger.flush();
     }
   }

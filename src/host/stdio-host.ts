@@ -15,6 +15,8 @@ export interface StdioHostOptions {
   readonly profile: string;
   /** Absolute paths of patch files, in order. */
   readonly patches: readonly string[];
+  /** See `RuntimeOptions.trace`. */
+  readonly trace?: string;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
   /** The real stdout: see `guardStdout`. */

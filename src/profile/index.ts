@@ -4,7 +4,7 @@ export { createProfile } from './create-profile.js';
 export { dumpProfile } from './dump.js';
 export { type EnvFiles, readEnvFiles } from './env-files.js';
 export { resolveHome } from './home.js';
-export { escapeReferences, interpolate, type Surroundings } from './interpolate.js';
+export { interpolate, type Surroundings } from './interpolate.js';
 export { loadDefaultProfile, loadProfile, type ProfileRequest, patchProfile } from './load-profile.js';
 export { type ModuleSource, ProfileModules } from './module-source.js';
 export type { PatchOperation } from './patch.js';

@@ -37,11 +37,6 @@ export function interpolate(config: unknown, surroundings: Surroundings, path = 
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** `text` so that {@link interpolate} gives it back as it is. */
-export function escapeReferences(text: string): string {
-  return text.replaceAll(/\$\{(?:env|home):[^}]*\}/g, '$$$&');
-}
-
 function resolveReference(
   [, kind, body = '']: readonly (string | undefined)[],
   at: Surroundings,

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
 import { Deferred, piecesOf, toError } from '../base/index.js';
+import type { FrameListener } from './frame-trace.js';
 import type { TransportDiagnostic } from './transport.js';
 
 /** Characters that leave without waiting for the end of the tick. */
@@ -17,6 +18,8 @@ interface Batch {
 export interface FrameWriterOptions {
   readonly highWaterMark: number;
   readonly beforeWrite: (() => void | Promise<void>) | undefined;
+  /** Hears each frame that is taken, without its newline. */
+  readonly onFrame: FrameListener | undefined;
   readonly onDiagnostic: (diagnostic: TransportDiagnostic) => void;
   /** The frames of these batches did not reach the output; `last` is Infinity once nothing will any more. */
   readonly onLost: (first: number, last: number, error: Error) => void;
@@ -82,6 +85,7 @@ export class FrameWriter {
    */
   push(frame: string, body = '', tail = ''): void | Promise<void> {
     if (this.#closed || this.#failure !== undefined) return;
+    this.#options.onFrame?.('out', `${frame}${body}${tail}`.trimEnd());
     this.#queuedChars += frame.length + body.length + tail.length;
     this.#open += frame;
     if (body.length > LONG_CHARS) this.#queuePieces(body);

@@ -40,6 +40,7 @@ export {
   type TurnEndReason,
   type UnknownSessionEvent,
 } from './events.js';
+export { type FrameDirection, type FrameListener, FrameTrace } from './frame-trace.js';
 export type { JsonObject, JsonValue } from './json.js';
 export { JsonRpcLineTransport } from './line-transport.js';
 export { createMemoryTransportPair, MemoryLink } from './memory-transport.js';

@@ -64,6 +64,7 @@ export class JsonRpcLineTransport implements JsonRpcTransport {
     this.#writer = new FrameWriter(output, {
       highWaterMark: options.highWaterMark ?? DEFAULT_HIGH_WATER_MARK,
       beforeWrite: options.beforeWrite,
+      onFrame: options.onFrame,
       onDiagnostic: report,
       onLost: (first, last, error) => this.#pending.rejectAll(error, first, last),
       onBroken: this.#endAfterPoll,
@@ -166,6 +167,7 @@ export class JsonRpcLineTransport implements JsonRpcTransport {
 
   #read(line: string): void {
     if (!this.#inputOpen) return;
+    this.#options.onFrame?.('in', line);
     const message = parseObject(line) ?? this.#recover(line);
     if (message === undefined) return;
     const { id, method } = message;

@@ -1,3 +1,4 @@
+import type { FrameListener } from './frame-trace.js';
 import type { JsonObject } from './json.js';
 
 /**
@@ -66,13 +67,15 @@ export interface JsonRpcTransportOptions {
   readonly onDiagnostic?: (diagnostic: TransportDiagnostic) => void;
   /** Hears of frames over the cap that could not be answered. Must not throw. */
   readonly onFrameTooLarge?: (limit: number) => void;
+  /** Hears every line that is read and every frame that is queued, in order (decision 43). Must not throw. */
+  readonly onFrame?: FrameListener;
   /** Characters queued beyond which `notify` asks its caller to wait. Default 64 Mi. */
   readonly highWaterMark?: number;
 }
 
 /** Something that went wrong and that the conversation survived; `message` is one line for people. */
 export interface TransportDiagnostic {
-  readonly kind: 'junk' | 'frame-too-large' | 'handler-failed' | 'write-failed';
+  readonly kind: 'junk' | 'frame-too-large' | 'handler-failed' | 'write-failed' | 'trace-failed';
   readonly message: string;
   /** Junk lines since the last report (one report a burst). */
   readonly count?: number;

@@ -8,6 +8,7 @@ import { failure, success } from './call-result.js';
 import { AbortError, UnknownToolError } from './errors.js';
 import type { ToolCallRequest, ToolExecutor, ToolOutcome } from './executor.js';
 import { Tool } from './tool.js';
+import { ToolFilter } from './tool-filter.js';
 import { indexTools } from './tool-index.js';
 
 /** The tools that the session and the runtime contribute. */
@@ -21,9 +22,10 @@ export class SessionToolExecutor implements ToolExecutor {
   constructor(
     @multiInject(Tool, { chained: true }) @optional() tools: readonly Tool[],
     @inject(Session) private readonly session: Session,
+    @inject(ToolFilter) filter: ToolFilter,
     @inject(Logger) logger: Logger,
   ) {
-    this.#tools = indexTools(tools);
+    this.#tools = indexTools(filter.permitted(tools));
     this.#logger = logger.child('tools');
     this.definitions = [...this.#tools.values()].map(({ name, description, parameters }) => ({
       name,

@@ -45,7 +45,7 @@ describe('dsh with profiles', () => {
 
   it('applies patches in the order they are given, relative to the current directory', async () => {
     const [one, two] = ['one', 'two'].map((word) =>
-      dir.write(`${word}.yml`, `- { id: system-prompt, merge: { persona: ${word} } }\n`),
+      dir.write(`${word}.yml`, `- { id: system-prompt, merge: { personaPrefix: ${word} } }\n`),
     );
     for (const [patches, word] of [
       [[one, two], 'two'],
@@ -54,7 +54,7 @@ describe('dsh with profiles', () => {
       const args = patches.flatMap((patch) => ['--patch', patch ?? '']);
       const { stdout } = await run('--profile', 'sdk', '--dump-config', ...args);
       const row = (parse(stdout) as { id: string; config?: object }[]).find(({ id }) => id === 'system-prompt');
-      expect(row?.config).to.deep.equal({ persona: word });
+      expect(row?.config).to.deep.equal({ personaPrefix: word });
     }
   });
 
@@ -70,9 +70,9 @@ describe('dsh with profiles', () => {
   });
 
   it('names the file whose reference is not set', async () => {
-    const file = dir.write('p.yml', '- { id: system-prompt, merge: { persona: "${env:NOBODY_SETS_IT}" } }\n');
+    const file = dir.write('p.yml', '- { id: system-prompt, merge: { personaPrefix: "${env:NOBODY_SETS_IT}" } }\n');
     expect((await run('--profile', 'sdk', '--patch', file)).stderr).to.contain(
-      `${file}: row "system-prompt": persona: the environment variable NOBODY_SETS_IT is not set and has no default`,
+      `${file}: row "system-prompt": personaPrefix: the environment variable NOBODY_SETS_IT is not set and has no default`,
     );
   });
 
@@ -94,7 +94,7 @@ describe('dsh with profiles', () => {
       lab = await Lab.open({ text: 'ok' });
       const { DEEPSEEK_API_KEY: _, ...env } = lab.env;
       dir.write('.env', 'DEEPSEEK_API_KEY=sk-of-the-project\nPERSONA=You are of the project.\n');
-      const patch = dir.write('p.yml', '- { id: system-prompt, merge: { persona: "${env:PERSONA}" } }\n');
+      const patch = dir.write('p.yml', '- { id: system-prompt, merge: { personaPrefix: "${env:PERSONA}" } }\n');
       const at = process.cwd();
       process.chdir(dir.path);
       try {

@@ -135,7 +135,7 @@ describe('a runtime in this process', () => {
   });
 
   it('takes patches of the home it is given', async () => {
-    home.write('patch.yml', '- { id: system-prompt, merge: { persona: You are patched. } }\n');
+    home.write('patch.yml', '- { id: system-prompt, merge: { personaPrefix: You are patched. } }\n');
     const harness = runtimeOf({ profile: 'sdk-minimal' }).harness({ ...offline, cwd: home.path });
     const { events } = await harness.run('x');
     expect(JSON.stringify(events.find(({ type }) => type === 'request/header'))).to.contain('You are patched.');

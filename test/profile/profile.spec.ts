@@ -4,10 +4,10 @@ import { expect } from 'chai';
 import { IsString } from 'class-validator';
 import * as fc from 'fast-check';
 import { ContainerModule } from 'inversify';
+import { escapeReferences } from '../../src/base/index.js';
 import { defineModule } from '../../src/kernel/index.js';
 import {
   compose,
-  escapeReferences,
   interpolate,
   loadProfile,
   type Profile,

@@ -1,3 +1,4 @@
+import { MIN_SECRET_CHARS } from '../../base/index.js';
 import type { Environment } from '../../kernel/index.js';
 import { LlmError } from '../errors.js';
 
@@ -16,9 +17,6 @@ export interface ChatRoute {
 export function isHttpUrl(value: unknown): boolean {
   return typeof value === 'string' && /^https?:/i.test(value) && URL.canParse(value);
 }
-
-/** Shorter texts stand in too many messages by chance to be hidden. */
-export const MIN_SECRET_CHARS = 8;
 
 /** Where a base URL leads, and what of it is secret: a gateway's key may be in its query. */
 export type Endpoint = Pick<ChatRoute, 'url' | 'base' | 'secrets'>;

@@ -1,10 +1,11 @@
 import type { AttachmentStore } from '../../attachment/index.js';
+import { MIN_SECRET_CHARS } from '../../base/index.js';
 import type { Environment, Scope, Startable } from '../../kernel/index.js';
 import type { CallConfig, JsonObject, JsonValue } from '../../protocol/index.js';
 import type { ModelAdapter, ModelInfo, PreparedCall, ProviderInfo } from '../adapter.js';
 import { ChatClient } from '../chat-completions/chat-client.js';
 import { modelInfoOf, retryPolicyOf } from '../chat-completions/chat-config.js';
-import { apiKeyOf, type ChatRoute, endpointOf, MIN_SECRET_CHARS } from '../chat-completions/chat-route.js';
+import { apiKeyOf, type ChatRoute, endpointOf } from '../chat-completions/chat-route.js';
 import type { ChatQuirks } from '../chat-completions/quirks.js';
 import { LlmError } from '../errors.js';
 import { checkReasoningEffort } from '../reasoning-effort.js';

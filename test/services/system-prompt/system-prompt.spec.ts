@@ -53,14 +53,27 @@ describe('systemPromptModule', () => {
   });
 
   it('takes another persona, or none', async () => {
-    expect(await assembled({ persona: 'You are {{model}}.' })).to.equal('You are m.\n\nWorking directory: /ws');
-    expect(await assembled({ persona: '' })).to.equal('Working directory: /ws');
+    expect(await assembled({ personaPrefix: 'You are {{model}}.' })).to.equal('You are m.\n\nWorking directory: /ws');
+    expect(await assembled({ personaPrefix: '' })).to.equal('Working directory: /ws');
+  });
+
+  it('ends with another suffix, or none', async () => {
+    const config = { personaPrefix: 'You are.', personaSuffix: '' };
+    expect(await assembled(config)).to.equal('You are.');
+    expect(await assembled({ ...config, personaSuffix: 'In {{cwd}}.' })).to.equal('You are.\n\nIn /ws.');
+  });
+
+  it('fails the boot on a template that no turn could fill', async () => {
+    const failure = await assembled({ personaSuffix: 'In {{dir}}.' }).catch((thrown: unknown) => thrown);
+    expect(failure)
+      .to.be.an('error')
+      .with.property('message', 'personaSuffix: {{dir}} is not known: there are provider, model, cwd');
   });
 
   for (const [config, message] of [
-    [{ persona: 7 }, 'persona: persona must be a string'],
-    [{ persona: null }, 'persona: persona must be a string'],
-    [{ personna: 'x' }, 'personna: property personna should not exist'],
+    [{ personaPrefix: 7 }, 'personaPrefix: personaPrefix must be a string'],
+    [{ personaSuffix: null }, 'personaSuffix: personaSuffix must be a string'],
+    [{ persona: 'x' }, 'persona: is unknown; allowed: personaPrefix, personaSuffix'],
   ] as const) {
     it(`refuses the config ${JSON.stringify(config)}`, async () => {
       const thrown = await systemPromptModule.configure(config).catch((error: unknown) => error);

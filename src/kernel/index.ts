@@ -1,5 +1,7 @@
 export { type BindingProblem, BindingsError, type Replacement } from './binding-ledger.js';
 export { ConfigError, type ConfigViolation, violationsOf } from './config-error.js';
+export type { ConfigKey } from './config-keys.js';
+export { Describe } from './describe.js';
 export { Environment } from './environment.js';
 export type { JsonSchemaConfig } from './json-schema-config.js';
 export { Startable } from './lifecycle.js';

@@ -1,5 +1,6 @@
 import type { ContainerModule, Newable } from 'inversify';
 import { ConfigError } from './config-error.js';
+import { type ConfigKey, configKeysOf } from './config-keys.js';
 import { parseDto } from './dto-config.js';
 import { type JsonSchemaConfig, parseJsonSchema } from './json-schema-config.js';
 
@@ -25,7 +26,10 @@ export interface ModuleDefinition {
    * @throws ConfigError listing every violation with its path
    */
   configure(raw: unknown): Promise<ConfiguredModule>;
+  /** What its config may hold, for the module reference. */
+  configKeys(): readonly ConfigKey[];
 }
+
 /** The two parts of a module under one row's config; undefined where it has none. */
 export interface ConfiguredModule {
   readonly runtime: ContainerModule | undefined;
@@ -40,6 +44,7 @@ export function defineModule<C extends object = Record<string, never>>(spec: Mod
   return {
     kind: 'dsh-module',
     name: spec.name,
+    configKeys: () => configKeysOf(spec.config),
     async configure(raw) {
       const config = (await parseConfig(spec, raw ?? {})) as C;
       return { runtime: part(spec.runtime, config), session: part(spec.session, config) };

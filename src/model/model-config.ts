@@ -11,6 +11,7 @@ import {
   validateSync,
 } from 'class-validator';
 import { isObject } from '../base/index.js';
+import { Describe } from '../kernel/index.js';
 import type { ModelPrice } from './prices.js';
 
 class PerMillionDto {
@@ -47,7 +48,7 @@ class ModelPriceDto {
 
 /** Config of the row `llm`. */
 export class ModelConfigDto {
-  /** What models cost; none is known by default (decision 29). */
+  @Describe('What models cost; none is known by default.')
   @IsPriceList()
   readonly prices: readonly ModelPrice[] = [];
 }

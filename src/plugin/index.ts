@@ -18,6 +18,7 @@ export { AttachmentStore, ImageAdmissionError, type InlineImage } from '../attac
 export {
   CurrentScope,
   contributionPoint,
+  Describe,
   Environment,
   type ModuleDefinition,
   type ModuleSpec,

@@ -1,4 +1,5 @@
 import { IsInt, IsPositive } from 'class-validator';
+import { Describe } from '../kernel/index.js';
 import type { Logger } from '../logging/index.js';
 import type { JsonRpcTransport } from '../protocol/index.js';
 import type { SessionStore } from '../session/index.js';
@@ -6,7 +7,7 @@ import type { RpcChannel } from './channel.js';
 
 /** Config of the server's row. */
 export class SdkServerConfig {
-  /** Longest request frame that is read, in bytes (decision 10). */
+  @Describe('Longest request frame that is read, in bytes.')
   @IsInt()
   @IsPositive()
   maxFrameBytes = 32 * 1024 * 1024;

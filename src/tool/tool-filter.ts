@@ -1,17 +1,18 @@
 import { IsArray, IsOptional, IsString } from 'class-validator';
 import { inject, injectable } from 'inversify';
+import { Describe } from '../kernel/index.js';
 import { Logger } from '../logging/index.js';
 import type { Tool } from './tool.js';
 
 /** Config of the tools' row: which tools the model is given. */
 export class ToolsConfig {
-  /** Names of the tools that may be used; default: all. */
+  @Describe('Names of the tools that may be used; by default all.')
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
   readonly allow?: readonly string[];
 
-  /** Names of tools that may not be used, whatever `allow` says. */
+  @Describe('Names of tools that may not be used, whatever `allow` says.')
   @IsArray()
   @IsString({ each: true })
   readonly deny: readonly string[] = [];

@@ -1,4 +1,5 @@
 import { IsArray, IsIn, IsInt, IsNotEmpty, IsNumber, IsOptional, IsString, Max, Min } from 'class-validator';
+import { Describe } from '../../kernel/index.js';
 import type { ModelInfo } from '../adapter.js';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../retry-policy.js';
 import { IsAtMost, IsCount, IsMappingOf, IsMilliseconds } from './config-rules.js';
@@ -69,35 +70,38 @@ class RetryPolicyDto implements RetryPolicy {
 
 /** What the rows of all chat completion adapters have in common. */
 export abstract class ChatConfigDto implements ImageLimits {
-  /** Which earlier answers take their reasoning back to the model. */
+  @Describe('Which earlier answers take their reasoning back to the model.')
   @IsIn(RESEND_REASONING)
   abstract readonly resendReasoning: ResendReasoning;
 
-  /** Milliseconds until a connection must stand. */
+  @Describe('Milliseconds until a connection must stand.')
   @IsMilliseconds()
   readonly connectTimeoutMs: number = 30_000;
 
-  /** Milliseconds without a byte from the server before a call fails with `TIMEOUT`. */
+  @Describe('Milliseconds without a byte from the server before a call fails with `TIMEOUT`.')
   @IsMilliseconds()
   readonly streamIdleTimeoutMs: number = 300_000;
 
-  /** Members of {@link DEFAULT_RETRY_POLICY} that are to be others. */
+  @Describe(
+    'When failed calls are tried again, where it is to differ from the built-in policy: `mode`, `maxRetries`, `codes`, `initialDelayMs`, `maxDelayMs`, `jitterRatio`, `overloadBudgetMs`.',
+  )
   @IsOptional()
   @IsMappingOf(RetryPolicyDto)
   readonly retryPolicy?: Partial<RetryPolicy>;
 
-  /** Bytes of images, before base64, that one request carries at most. */
+  @Describe('Bytes of images, before base64, that one request carries at most.')
   @IsCount()
   readonly maxInlineRequestImageBytes: number = 20 * MIB;
 
+  @Describe('Images that one request carries at most.')
   @IsCount()
   readonly maxImagesPerRequest: number = 600;
 
-  /** Bytes that leave a request at once when its images are too large together. */
+  @Describe('Bytes that leave a request at once when its images are too large together.')
   @IsCount()
   readonly inlineImageOffloadByteQuantum: number = 10 * MIB;
 
-  /** Images that leave a request at once when they are too many. */
+  @Describe('Images that leave a request at once when they are too many.')
   @IsCount()
   readonly imageOffloadCountQuantum: number = 20;
 }

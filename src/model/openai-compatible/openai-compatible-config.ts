@@ -10,6 +10,7 @@ import {
   Matches,
 } from 'class-validator';
 import { isObject } from '../../base/index.js';
+import { Describe } from '../../kernel/index.js';
 import type { JsonValue } from '../../protocol/index.js';
 import { ChatConfigDto, ChatModelDto } from '../chat-completions/chat-config.js';
 import { HasNo, IsCount, IsHttpUrl, IsModelListOf } from '../chat-completions/config-rules.js';
@@ -26,73 +27,77 @@ export class OpenAiCompatibleModelDto extends ChatModelDto {
 
 /** Config of one server that speaks chat completions; a profile may have several rows of them. */
 export class OpenAiCompatibleConfigDto extends ChatConfigDto {
-  /** The route id that `initialize` names. */
+  @Describe('The route id that `initialize` names.')
   @IsString()
   @IsNotEmpty()
   readonly provider!: string;
 
-  /** How messages name the server; default: `provider`. */
+  @Describe('How messages name the server; default: `provider`.')
   @IsOptional()
   @IsString()
   @IsNotEmpty()
   readonly name?: string;
 
-  /** Without `/chat/completions`, as `http://127.0.0.1:11434/v1`. */
+  @Describe('Without `/chat/completions`, as `http://127.0.0.1:11434/v1`.')
   @IsHttpUrl()
   readonly baseURL!: string;
 
-  /** The environment variable that holds the key, read at each call; without it no key is sent. */
+  @Describe('The environment variable that holds the key, read at each call; without it no key is sent.')
   @IsOptional()
   @Matches(/^[A-Za-z_][A-Za-z0-9_]*$/, { message: 'apiKeyEnv must be the name of an environment variable' })
   readonly apiKeyEnv?: string;
 
-  /** Sent with each call; never logged. */
+  @Describe('Sent with each call; never logged.')
   @HasNo(headersProblem)
   readonly headers: Readonly<Record<string, string>> = {};
 
+  @Describe('What is known of the models; see `llm-deepseek`. Each may have `reasoningEfforts` of its own.')
   @IsModelListOf(OpenAiCompatibleModelDto)
   readonly models: readonly OpenAiCompatibleModelDto[] = [];
 
-  /** `closed`: only what `models` lists is served. */
+  @Describe('`closed`: only what `models` lists is served.')
   @IsIn(['advisory', 'closed'])
   readonly catalog: 'advisory' | 'closed' = 'advisory';
 
-  /** Output tokens asked for where neither the request nor the model says; without it the server decides. */
+  @Describe('Output tokens asked for where neither the request nor the model says; without it the server decides.')
   @IsOptional()
   @IsCount()
   readonly defaultMaxTokens?: number;
 
+  @Describe('Under which name the most output tokens are asked for.')
   @IsIn(['max_tokens', 'max_completion_tokens'])
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens' = 'max_tokens';
 
-  /** Where in the body the effort goes; dots lead into objects, as in `reasoning.effort`. */
+  @Describe('Where in the body the effort goes; dots lead into objects, as in `reasoning.effort`.')
   @Matches(/^[^.]+(\.[^.]+)*$/, { message: 'reasoningEffortField must be names with dots between them' })
   readonly reasoningEffortField: string = 'reasoning_effort';
 
-  /** What is sent for an effort, where it is not its name; its keys are the efforts of models that list none. */
+  @Describe('What is sent for an effort, where it is not its name; its keys are the efforts of models that list none.')
   @IsObject()
   readonly reasoningEffortValues: Readonly<Record<string, JsonValue>> = {};
 
-  /** Where in the stream reasoning stands; the first that holds some counts. */
+  @Describe('Where in the stream reasoning stands; the first that holds some counts.')
   @IsArray()
   @ArrayNotEmpty()
   @IsIn(REASONING_FIELDS, { each: true })
   readonly reasoningFields: readonly ReasoningField[] = REASONING_FIELDS;
 
+  @Describe('Which earlier answers take their reasoning back to the model.')
   readonly resendReasoning: ResendReasoning = 'never';
 
-  /** The name under which reasoning is sent back. */
+  @Describe('The name under which reasoning is sent back.')
   @IsIn(REASONING_FIELDS)
   readonly resendReasoningAs: ReasoningField = 'reasoning_content';
 
-  /** Ask for usage by `stream_options`, which some servers do not know. */
+  @Describe('Ask for usage by `stream_options`, which some servers do not know.')
   @IsBoolean()
   readonly streamUsage: boolean = true;
 
-  /** `required`: a stream that ends without `[DONE]` was cut, even after a finish reason. */
+  @Describe('`required`: a stream that ends without `[DONE]` was cut, even after a finish reason.')
   @IsIn(['required', 'optional'])
   readonly doneMarker: 'required' | 'optional' = 'optional';
 
+  @Describe('Who says the system prompt.')
   @IsIn(['system', 'developer'])
   readonly systemRole: 'system' | 'developer' = 'system';
 }

@@ -1,8 +1,9 @@
 import { IsInt, Max, Min } from 'class-validator';
+import { Describe } from '../../kernel/index.js';
 
 /** Config of the editor's row. */
 export class EditorConfig {
-  /** How much of a file or directory `view` shows, in UTF-16 units. */
+  @Describe('How much of a file or directory `view` shows, in UTF-16 units.')
   @IsInt()
   @Min(1)
   @Max(Number.MAX_SAFE_INTEGER)

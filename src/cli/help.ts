@@ -3,24 +3,34 @@ export const HELP = `Usage: dsh --profile NAME [options]
        dsh run [options] PROMPT
        dsh models [options]
        dsh sessions COMMAND [options]
+       dsh plugin --profile NAME add|remove|list [PACKAGE...]
 
 Runs a coding agent that programs drive. With --profile it serves newline-delimited
 JSON-RPC 2.0 on stdin and stdout; run is a client of it in a terminal.
 
-dsh --profile NAME      boot a profile: sdk, sdk-minimal
-  --dump-config         print the profile as it is composed, and exit
+dsh --profile NAME      boot a profile: sdk, sdk-minimal, or one of the home directory
+  --patch FILE          change it, on top of all else; may be given again
+  --from-default-profile TEMPLATE
+                        make the profile NAME first, from a shipped one
+  --dump-config         print its rows, and which file says what, and exit
+  --dump-default-config the same without any patch
+  --trace FILE          add every frame to a file, a JSON line each
 
 dsh run PROMPT          run one prompt in a fresh runtime; - reads it from stdin
   --profile NAME        default: sdk-minimal
   --provider ID         default: deepseek-official
   --model ID            default: deepseek-v4-flash
   --cwd DIRECTORY       workspace of the agent; default: the current directory
+  --patch FILE, --trace FILE
+                        as above
 The answer goes to stdout, progress to stderr. Exits 0 when the turn completed.
 
 dsh models              what the profile's providers serve; needs no key, calls nobody
   --profile NAME        default: sdk
   --prices FILE         what models cost, a YAML or JSON list; default: the profile's
   --json                one JSON document
+
+dsh plugin              npm packages of a profile; see dsh plugin --help
 
 dsh sessions COMMAND    look after stored sessions: list, show, verify, repair, compact,
                         export, fork, delete, gc; see dsh sessions --help

@@ -1,9 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { packageInfo } from '../../src/base/index.js';
+import { DeepSeekHarness } from '../../src/client/index.js';
 import { useHome } from '../support/home.js';
 import { Lab } from '../support/lab.js';
+import { rejectionOf } from '../support/rejection-of.js';
 import { dsh, type Ran } from '../support/run-dsh.js';
 
 describe('dsh with profiles', () => {
@@ -115,6 +118,64 @@ describe('dsh with profiles', () => {
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
       expect(stderr).to.contain(`dsh: ${file} must not set DSH_LOG_LEVEL`);
     });
+  });
+
+  it('takes the patch that the documentation shows', async () => {
+    const page = readFileSync(join(packageInfo().root, 'docs', 'profiles.md'), 'utf8');
+    const [, patch = ''] = /```yaml\n(- insert:[\s\S]*?)```/.exec(page) ?? [];
+    const file = dir.write('p.yml', patch);
+    const { code, stdout, stderr } = await run('--profile', 'sdk', '--patch', file, '--dump-config');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const rows = parse(stdout) as { id: string; disabled?: boolean }[];
+    const ids = rows.map(({ id }) => id);
+    expect(ids.indexOf('weather')).to.equal(ids.indexOf('llm-offline') + 1);
+    expect(ids).not.to.include('tool-str-replace-editor');
+    expect(rows.find(({ id }) => id === 'persistent-bash')?.disabled).to.equal(true);
+  });
+
+  it('traces every frame of both sides, and no key', async () => {
+    const lab = await Lab.open({ text: 'The key is sk-test-key.' });
+    try {
+      const [client, runtime] = ['client.jsonl', 'runtime.jsonl'].map((name) => join(dir.path, name));
+      const launched = new DeepSeekHarness({ ...lab.options, trace: client ?? '' });
+      await launched.run('hi', { sessionId: 's' });
+      await launched.close();
+      const raw = lab.raw({ args: ['--profile', 'sdk-minimal', '--trace', runtime ?? ''] });
+      await raw.request('initialize', { cwd: lab.cwd, provider: 'offline', model: 'demo' });
+      await raw.prompt('t', 'hi');
+      await raw.idle('t');
+      await raw.request('shutdown');
+      await raw.ended;
+      for (const [file, asks] of [
+        [client, 'out'],
+        [runtime, 'in'],
+      ] as const) {
+        const text = readFileSync(file ?? '', 'utf8');
+        const frames = text
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+        const methods = frames.flatMap(({ direction, frame }) =>
+          direction === asks && frame.method ? [frame.method] : [],
+        );
+        expect(methods).to.deep.equal(['initialize', 'session/prompt', 'shutdown']);
+        expect(frames.some(({ frame }) => frame.method === 'session.event')).to.equal(true);
+        expect(frames.filter(({ frame }) => frame.result !== undefined)).to.have.lengthOf(3);
+        expect(text).not.to.contain('sk-test-key');
+      }
+      expect(readFileSync(client ?? '', 'utf8')).to.contain('[redacted]');
+    } finally {
+      await lab.close();
+    }
+  });
+
+  it('that cannot trace does not start', async () => {
+    const { code, stderr } = await run('--profile', 'sdk', '--trace', '/nowhere/trace');
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^dsh: the trace \/nowhere\/trace cannot be written: ENOENT/);
+    const harness = new DeepSeekHarness({ trace: '/nowhere/trace' });
+    expect((await rejectionOf(harness.start())).message).to.contain('the trace /nowhere/trace cannot be written');
+    await harness.close();
   });
 
   it('ends with one line and exit 1 when a plugin leaves a rejection unhandled', async () => {

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 
 export { CodedError } from './base/index.js';
 export { createRuntime, Runtime, type RuntimeOptions } from './host/index.js';
-export type { Profile, Row } from './profile/index.js';
+export { loadProfile, type PatchOperation, type Profile, type ProfileRequest, type Row } from './profile/index.js';
 export type {
   AssistantMessage,
   CancelCause,

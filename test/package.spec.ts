@@ -16,7 +16,7 @@ async function evaluate(code: string, type: 'module' | 'commonjs' = 'module'): P
 
 describe('the package', () => {
   const exported: readonly [string, readonly string[]][] = [
-    ['dsh-inversify', ['createRuntime', 'CodedError']],
+    ['dsh-inversify', ['createRuntime', 'loadProfile', 'CodedError']],
     [
       'dsh-inversify/client',
       [

@@ -32,8 +32,8 @@ export interface AssemblyParts {
   /** Binds what the host provides. */
   readonly provide: (scope: Scope) => void;
   readonly logger: Logger;
-  /** Asked between two steps; a throw ends the boot. */
-  readonly goesOn: () => void;
+  /** Hears what comes next, between two steps; a throw ends the boot. */
+  readonly goesOn: (next: string) => void;
 }
 
 /** The rows' modules in a scope: loaded in order, the whole graph built, every `Startable` started. */
@@ -64,7 +64,7 @@ export class Assembly {
     this.#startables = this.scope.all(Startable);
     const owners = this.scope.contributors(Startable);
     for (const [index, part] of this.#startables.entries()) {
-      this.parts.goesOn();
+      this.parts.goesOn(`the start of ${part.name}`);
       try {
         await part.start?.();
       } catch (thrown) {
@@ -79,7 +79,7 @@ export class Assembly {
   async #load(): Promise<void> {
     const problems: BootProblem[] = [];
     for (const { row, module } of this.parts.rows) {
-      this.parts.goesOn();
+      this.parts.goesOn(labelOf(row.id));
       if (module.runtime === undefined) continue;
       try {
         await this.#loadOne(module.runtime, labelOf(row.id));
@@ -98,7 +98,7 @@ export class Assembly {
   }
 
   async #resolve(): Promise<void> {
-    this.parts.goesOn();
+    this.parts.goesOn('the services');
     try {
       this.scope.resolveAll();
     } catch (thrown) {

@@ -1,2 +1,3 @@
-export { createRuntime, Runtime, type RuntimeOptions } from './runtime.js';
+export { createRuntime, Runtime } from './runtime.js';
+export type { RuntimeOptions } from './runtime-options.js';
 export { runStdioHost, type StdioHostOptions } from './stdio-host.js';

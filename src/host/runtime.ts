@@ -1,49 +1,16 @@
-import type { ContainerModule } from 'inversify';
 import { AgentRegistry } from '../agent/index.js';
-import { CodedError, describeError, type LogFormat, type LogLevel } from '../base/index.js';
+import { CodedError, describeError } from '../base/index.js';
 import { DeepSeekHarness, type InProcessOptions } from '../client/index.js';
-import { Environment, type ModuleDefinition, type Scope } from '../kernel/index.js';
+import { Environment, type Scope } from '../kernel/index.js';
 import { Logger, WinstonLogger } from '../logging/index.js';
-import {
-  compose,
-  loadProfile,
-  type PatchOperation,
-  type Profile,
-  ProfileModules,
-  patchProfile,
-  resolveHome,
-} from '../profile/index.js';
+import { compose, loadProfile, ProfileModules, patchProfile, resolveHome } from '../profile/index.js';
 import { FrameTrace, type JsonRpcTransport, type JsonRpcTransportOptions } from '../protocol/index.js';
 import { RpcChannel, RuntimeControl } from '../rpc/index.js';
-import { Assembly, type AssemblyParts } from './assembly.js';
+import { Assembly, type AssemblyParts, labelOf } from './assembly.js';
 import { MemoryChannel } from './memory-channel.js';
 import { withoutFailingOptional } from './optional-rows.js';
+import type { RuntimeOptions } from './runtime-options.js';
 import { TracedChannel } from './traced-channel.js';
-
-/** How an embedded runtime is made. */
-export interface RuntimeOptions {
-  /** Name of a shipped profile or of one in the home directory, or a profile. Default `sdk`. */
-  readonly profile?: string | Profile;
-  /** On top of the profile, in order: paths of patch files, or lists of operations. */
-  readonly patches?: readonly (string | readonly PatchOperation[])[];
-  /** Further modules that rows can name, beside the shipped ones. */
-  readonly modules?: readonly ModuleDefinition[];
-  /** Loaded after all rows: may rebind any service, as tests want to. */
-  readonly overrides?: readonly ContainerModule[];
-  /**
-   * What `${env:…}`, `DSH_HOME`, credentials and endpoints are read from. Default: the process's environment, which is in
-   * any case that of the tools' processes.
-   */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Default `warn`. */
-  readonly logLevel?: LogLevel;
-  /** Default `text`. */
-  readonly logFormat?: LogFormat;
-  /** A file to which every frame is added, one JSON line each, with known credentials masked (decision 43). */
-  readonly trace?: string;
-  /** Where the client is. Default: in this process, see {@link Runtime.connect}. */
-  readonly channel?: RpcChannel;
-}
 
 /** Makes a runtime. Nothing happens before {@link Runtime.start}. */
 export function createRuntime(options: RuntimeOptions = {}): Runtime {
@@ -60,6 +27,7 @@ export class Runtime {
   readonly #memory = new MemoryChannel();
   #assembly: Assembly | undefined;
   #trace: FrameTrace | undefined;
+  #step: string | undefined;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #settleClosed!: (outcome: Promise<void>) => void;
@@ -80,10 +48,11 @@ export class Runtime {
   /**
    * Boots: loads the rows' modules in order, builds the graph, runs every `Startable`, then serves. Memoised.
    *
-   * @throws CodedError naming every broken row and why; everything is torn down then
+   * @throws CodedError naming every broken row and why; everything is torn down then. `RUNTIME_CLOSING` when it is
+   *   closed meanwhile, whatever the boot is waiting for
    */
   start(): Promise<void> {
-    this.#starting ??= this.#boot().catch(async (thrown: unknown) => {
+    this.#starting ??= Promise.race([this.#boot(), this.#closedMeanwhile()]).catch(async (thrown: unknown) => {
       await this.close().catch(() => undefined);
       throw thrown;
     });
@@ -124,6 +93,11 @@ export class Runtime {
     return this.#closingController.signal;
   }
 
+  /** What a start that is under way, or has failed, came to: a row, or a part; undefined once it has succeeded. */
+  get startingWith(): string | undefined {
+    return this.#step;
+  }
+
   /** What a close that takes long is waiting for. */
   get pending(): readonly string[] {
     return this.#assembly?.scope.pending ?? [];
@@ -131,21 +105,24 @@ export class Runtime {
 
   async #boot(): Promise<void> {
     const { profile: named = 'sdk', patches, modules, overrides = [], env = process.env, channel } = this.#options;
-    this.#goesOn();
+    this.#goesOn('the profile');
     const home = resolveHome(env);
     const profile =
       typeof named === 'string'
         ? await loadProfile({ name: named, home, ...(patches !== undefined && { patches }) })
         : await patchProfile(named, patches);
     for (const warning of profile.warnings ?? []) this.#logger.warn(warning);
-    const { rows, skipped } = await compose(profile, new ProfileModules(modules), { env, home });
+    const { rows, skipped } = await compose(profile, new ProfileModules(modules), { env, home }, (row) =>
+      this.#goesOn(labelOf(row.id)),
+    );
     for (const reason of skipped) this.#logger.warn(`an optional part is left out: ${reason}`);
     const logger = this.#logger;
-    const parts = { rows, overrides, logger, goesOn: () => this.#goesOn() };
+    const parts = { rows, overrides, logger, goesOn: (next: string) => this.#goesOn(next) };
     const kept = await withoutFailingOptional(parts, (scope) => this.#provide(scope, env, new MemoryChannel()));
     const served = this.#traced(channel ?? this.#memory, env);
     const provide = (scope: Scope): void => this.#provide(scope, env, served);
     await this.#serve({ ...parts, rows: kept, provide });
+    this.#step = undefined;
     logger.info('ready', { profile: profile.name, pid: process.pid });
   }
 
@@ -154,7 +131,7 @@ export class Runtime {
     this.#assembly = assembly;
     await assembly.start();
     for (const part of assembly.startables) {
-      this.#goesOn();
+      this.#goesOn(`the start of ${part.name}`);
       try {
         part.ready?.();
       } catch (thrown) {
@@ -184,8 +161,17 @@ export class Runtime {
   }
 
   /** A close that was asked for meanwhile ends the boot. */
-  #goesOn(): void {
-    if (this.#closing !== undefined) throw new CodedError('RUNTIME_CLOSING', 'the runtime was closed while it started');
+  #goesOn(next: string): void {
+    this.#step = next;
+    if (this.#closing !== undefined) throw closedWhileStarting();
+  }
+
+  /** Something that never settles must not keep whoever waits for the start. */
+  #closedMeanwhile(): Promise<never> {
+    const { signal } = this.#closingController;
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(closedWhileStarting()), { once: true });
+    });
   }
 
   async #warmUp(): Promise<void> {
@@ -225,6 +211,10 @@ export class Runtime {
     this.#logger.info('closing', { reason });
     this.close().catch((thrown: unknown) => this.#logger.error('teardown failed', { error: thrown }));
   }
+}
+
+function closedWhileStarting(): CodedError {
+  return new CodedError('RUNTIME_CLOSING', 'the runtime was closed while it started');
 }
 
 /** Of a boot that broke there may be no registry, or one that cannot be built. */

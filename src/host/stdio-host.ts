@@ -40,6 +40,8 @@ export async function runStdioHost(options: StdioHostOptions): Promise<never> {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (thrown: unknown) => exit.onCrash(event, thrown));
   }
+  // Nothing is left that could end the start: without this the process would exit with 0, and without a word.
+  process.once('beforeExit', () => exit.onStuck());
   try {
     await runtime.start();
   } catch (thrown) {
@@ -68,6 +70,12 @@ class ProcessExit {
     if (this.#code !== undefined) return;
     process.stderr.write(`dsh: ${toError(thrown).message}\n`);
     this.#code = 1;
+  }
+
+  onStuck(): never {
+    const at = this.runtime.startingWith ?? 'nothing';
+    process.stderr.write(`dsh: the start cannot go on: what ${at} waits for never comes\n`);
+    return this.now(1);
   }
 
   /** Begins a graceful shutdown; how it went is told by {@link Runtime.closed}. */

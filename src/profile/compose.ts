@@ -21,12 +21,14 @@ export interface Composition {
 /**
  * Finds the module of every enabled row and judges its config.
  *
+ * @param onRow hears which row comes next
  * @throws CodedError `INVALID_PROFILE` naming every broken row and what is wrong with it, all at once
  */
 export async function compose(
   profile: Profile,
   modules: ModuleSource,
   surroundings: Surroundings,
+  onRow: (row: Row) => void = () => undefined,
 ): Promise<Composition> {
   const rows: ComposedRow[] = [];
   const skipped: string[] = [];
@@ -34,6 +36,7 @@ export async function compose(
   const seen = new Set<string>();
   for (const row of profile.rows) {
     if (row.disabled === true) continue;
+    onRow(row);
     try {
       if (seen.has(row.id)) throw new Error('another row has the same id');
       seen.add(row.id);

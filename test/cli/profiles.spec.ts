@@ -230,6 +230,55 @@ describe('dsh with profiles', () => {
     }
   });
 
+  const stuck: readonly (readonly [what: string, text: string])[] = [
+    [
+      'an import that never ends',
+      "setInterval(() => {}, 1_000); process.stderr.write('stuck\\n'); await new Promise(() => {});",
+    ],
+    [
+      'a start that never ends',
+      `import { ContainerModule } from 'inversify';
+       import { definePlugin, CurrentScope, Startable } from 'dsh-inversify/plugin';
+       export default definePlugin({ name: 'x', runtime: new ContainerModule(({ bind }) => {
+         bind(Startable).toResolvedValue((scope) => {
+           scope.defer('part', () => { process.stderr.write('undone\\n'); });
+           return { name: 'x', start: () => { setInterval(() => {}, 1_000); process.stderr.write('stuck\\n'); return new Promise(() => {}); } };
+         }, [CurrentScope]);
+       }) });`,
+    ],
+  ];
+  for (const [what, text] of stuck) {
+    for (const [signal, code] of [
+      ['SIGTERM', 0],
+      ['SIGINT', 130],
+    ] as const) {
+      it(`ends with ${code} on ${signal} during ${what}, and undoes what there is`, async () => {
+        dir.write('x.mjs', text);
+        const patch = dir.write('p.yml', '- insert: [{ id: x, module: ./x.mjs }]\n');
+        const lab = await Lab.open();
+        try {
+          const runtime = lab.raw({ args: ['--profile', 'sdk-minimal', '--patch', patch] });
+          while (!runtime.stderr.includes('stuck')) await runtime.change();
+          runtime.child.kill(signal);
+          expect(await runtime.ended).to.deep.equal({ code, signal: null });
+          expect(runtime.stderr).to.equal(text.includes('undone') ? 'stuck\nundone\n' : 'stuck\n');
+        } finally {
+          await lab.close();
+        }
+      });
+    }
+  }
+
+  it('says so, and exits 1, when nothing is left that could end the start', async () => {
+    dir.write('x.mjs', 'await new Promise(() => {});');
+    const patch = dir.write('p.yml', '- insert: [{ id: x, module: ./x.mjs }]\n');
+    expect(await run('--profile', 'sdk', '--patch', patch)).to.deep.equal({
+      code: 1,
+      stdout: '',
+      stderr: 'dsh: the start cannot go on: what row "x" waits for never comes\n',
+    });
+  });
+
   it('waits with the answer to initialize until a slow plugin is ready', async () => {
     dir.write(
       'x.mjs',

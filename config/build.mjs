@@ -35,12 +35,14 @@ await build({
   platform: 'node',
   target: 'node20',
   chunkNames: 'chunks/[name]-[hash]',
+  minifyWhitespace: true,
   logLevel: 'warning',
   // Of the ES module build only the decorators in use stay; the CommonJS build loads everything it has.
   alias: { 'class-validator': 'class-validator/esm5' },
   plugins: [{ name: 'lazy-builtins', setup: makeLazy }],
+  // Made when it is needed: every chunk has one, and few need it at a start.
   banner: {
-    js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+    js: "import { createRequire as __createRequire } from 'node:module';\nlet __require0;\nconst require = (id) => (__require0 ??= __createRequire(import.meta.url))(id);",
   },
 });
 chmodSync(join(dist, 'bin', 'dsh.js'), 0o755);

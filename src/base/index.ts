@@ -12,6 +12,7 @@ export { makeDirectories } from './make-directories.js';
 export { isGroupAlive, killMarked, RUNTIME_MARKER } from './marked-processes.js';
 export { MASK, MIN_SECRET_CHARS, secretMasker } from './mask-secrets.js';
 export { type PackageInfo, packageInfo } from './package-info.js';
+export { readSmallFile } from './read-small-file.js';
 export { syncDirectory, syncFile } from './sync.js';
 export { type Teardown, TeardownStack } from './teardown-stack.js';
 export { headOf, piecesOf } from './text.js';

@@ -1,4 +1,11 @@
-import { dumpProfile, loadDefaultProfile, ProfileModules, remarksOf, resolveHome } from '../profile/index.js';
+import {
+  applyEnvFiles,
+  dumpProfile,
+  loadDefaultProfile,
+  ProfileModules,
+  remarksOf,
+  resolveHome,
+} from '../profile/index.js';
 import { chosenProfile, type ProfileChoice } from './profile-request.js';
 
 /**
@@ -6,6 +13,7 @@ import { chosenProfile, type ProfileChoice } from './profile-request.js';
  * patch, which a broken one cannot spoil.
  */
 export async function dumpedProfile(kind: 'composed' | 'default', choice: ProfileChoice): Promise<string> {
+  applyEnvFiles();
   const { env } = process;
   const home = resolveHome(env);
   if (kind === 'default') return dumpProfile(await loadDefaultProfile({ name: choice.profile, home }));

@@ -87,8 +87,6 @@ async function launch(argv: readonly string[], stdout: Writable): Promise<number
   if (dump === 'default' && patch !== undefined)
     throw new UsageError('--dump-default-config shows no --patch: leave it out');
   const diagnostics = diagnosticsOf(values);
-  const { applyEnvFiles } = await import('./profile-request.js');
-  await applyEnvFiles();
   if (template !== undefined) {
     const { createProfile, resolveHome } = await import('../profile/index.js');
     await createProfile(resolveHome(process.env), profile, template);
@@ -130,8 +128,6 @@ async function models(argv: readonly string[], stdout: Writable): Promise<number
   if (help === true) return print(stdout, HELP);
   requireText(values, ['profile', 'patch', 'prices']);
   if (positionals.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(positionals[0])}`);
-  const { applyEnvFiles } = await import('./profile-request.js');
-  await applyEnvFiles();
   const { listModels } = await import('./models.js');
   return listModels({ profile, patch, prices, json }, stdout);
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { AdapterRegistry, type ModelInfo, type ModelPrice, PriceTable, type ProviderInfo } from '../model/index.js';
+import { applyEnvFiles } from '../profile/index.js';
 import { chosenProfile, type ProfileChoice } from './profile-request.js';
 import { withPrices, withServices } from './profile-services.js';
 import { textTable } from './text-table.js';
@@ -21,6 +22,7 @@ interface ListedProvider extends ProviderInfo {
 
 /** `dsh models`: what a profile's adapters serve. Needs no key and calls nobody. */
 export async function listModels({ prices, json, ...choice }: ModelsOptions, stdout: Writable): Promise<0> {
+  applyEnvFiles();
   const priced = await withPrices(await chosenProfile(choice), prices);
   const providers = await withServices(priced, (scope) => listed(scope.get(AdapterRegistry), scope.get(PriceTable)));
   stdout.write(json ? `${JSON.stringify({ providers })}\n` : text(providers));

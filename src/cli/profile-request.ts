@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { loadProfile, type Profile, readEnvFiles, resolveHome } from '../profile/index.js';
+import { loadProfile, type Profile, resolveHome } from '../profile/index.js';
 
 /** What a command line says of the profile it is about. */
 export interface ProfileChoice {
@@ -17,15 +17,4 @@ export async function chosenProfile({ profile: name, patch = [] }: ProfileChoice
   });
   for (const warning of profile.warnings ?? []) process.stderr.write(`dsh: ${warning}\n`);
   return profile;
-}
-
-/**
- * Gives this process what the `.env` files of its directory and its home add (runtime §1.7).
- *
- * @throws CodedError `REFUSED_VARIABLE`
- */
-export async function applyEnvFiles(): Promise<void> {
-  const { values, warnings } = await readEnvFiles(process.env, process.cwd(), resolveHome(process.env));
-  for (const warning of warnings) process.stderr.write(`dsh: ${warning}\n`);
-  Object.assign(process.env, values);
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { describeError, type LogFormat, type LogLevel, toError } from '../base/index.js';
+import { applyEnvFiles } from '../profile/index.js';
 import type { ProcessSignals } from './process-signals.js';
 import { createRuntime, type Runtime } from './runtime.js';
 import { StdioChannel } from './stdio-channel.js';
@@ -27,12 +28,15 @@ export interface StdioHostOptions {
 /**
  * Runs a runtime as this process (runtime §1.2, 1.8, 1.10): serves stdin and stdout until `shutdown`, end of input, a
  * lost client (exit 0), or a signal; a second signal exits at once. A failed boot or an unhandled failure exits 1 with
- * one line on stderr. Never returns.
+ * one line on stderr. The `.env` files of directory and home count. Never returns.
+ *
+ * @throws CodedError `REFUSED_VARIABLE`
  */
 export async function runStdioHost(options: StdioHostOptions): Promise<never> {
   const { stdout, signals, ...rest } = options;
   // Whoever collects the diagnostics may go; that must not end the work.
   process.stderr.on('error', () => undefined);
+  applyEnvFiles();
   const runtime = createRuntime({ ...rest, channel: new StdioChannel(process.stdin, stdout) });
   const exit = new ProcessExit(runtime);
   runtime.closing.addEventListener('abort', () => exit.within(SHUTDOWN_BUDGET_MS), { once: true });

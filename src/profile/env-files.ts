@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { CodedError, errorCode, toError } from '../base/index.js';
+import { CodedError, readSmallFile, toError } from '../base/index.js';
+import { resolveHome } from './home.js';
 
 /** What the `.env` files add to an environment. */
 export interface EnvFiles {
@@ -31,33 +31,39 @@ const REFUSED = new Set([
  * @throws CodedError `REFUSED_VARIABLE` naming file and variable: what decides how programs start is not a project's
  *   to set; then nothing of either file counts
  */
-export async function readEnvFiles(
+export function readEnvFiles(
   env: Readonly<Record<string, string | undefined>>,
   directory: string,
   home: string,
-): Promise<EnvFiles> {
+): EnvFiles {
   const warnings: string[] = [];
   const values: Record<string, string> = {};
   const places = home === directory ? [home] : [directory, home];
-  const files = await Promise.all(places.map((place) => readEnvFile(join(place, '.env'), place === home, warnings)));
+  const files = places.map((place) => readEnvFile(join(place, '.env'), place === home, warnings));
   for (const [name, value] of files.flatMap((file) => Object.entries(file))) {
     if (env[name] === undefined && !Object.hasOwn(values, name)) values[name] = value;
   }
   return { values, warnings };
 }
 
-async function readEnvFile(
-  file: string,
-  isHome: boolean,
-  warnings: string[],
-): Promise<Readonly<Record<string, string>>> {
-  let text: string;
+/**
+ * Gives this process what the `.env` files of its directory and its home add, and tells on stderr which cannot be read.
+ * Throws as {@link readEnvFiles} does.
+ */
+export function applyEnvFiles(): void {
+  const { values, warnings } = readEnvFiles(process.env, process.cwd(), resolveHome(process.env));
+  for (const warning of warnings) process.stderr.write(`dsh: ${warning}\n`);
+  Object.assign(process.env, values);
+}
+
+function readEnvFile(file: string, isHome: boolean, warnings: string[]): Readonly<Record<string, string>> {
+  let text: string | undefined;
   try {
-    text = await readFile(file, 'utf8');
+    text = readSmallFile(file);
   } catch (thrown) {
-    if (errorCode(thrown) !== 'ENOENT') warnings.push(`${file} cannot be read: ${toError(thrown).message}`);
-    return {};
+    warnings.push(`${file} cannot be read: ${toError(thrown).message}`);
   }
+  if (text === undefined) return {};
   const values = parseEnv(text) as Record<string, string>;
   const refused = Object.keys(values).find((name) => isRefused(name.toUpperCase(), isHome));
   if (refused === undefined) return values;

@@ -2,7 +2,7 @@ export { catalog } from './catalog.js';
 export { type ComposedRow, type Composition, compose } from './compose.js';
 export { createProfile } from './create-profile.js';
 export { dumpProfile } from './dump.js';
-export { type EnvFiles, readEnvFiles } from './env-files.js';
+export { applyEnvFiles, type EnvFiles, readEnvFiles } from './env-files.js';
 export { resolveHome } from './home.js';
 export { interpolate, type Surroundings } from './interpolate.js';
 export { loadDefaultProfile, loadProfile, type ProfileRequest, patchProfile } from './load-profile.js';

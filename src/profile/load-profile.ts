@@ -82,7 +82,8 @@ class ProfileLoader {
     if (chain.includes(name)) {
       throw new CodedError('INVALID_PROFILE', `${file}: profiles extend each other: ${[...chain, name].join(' → ')}`);
     }
-    const [shipped, found] = await Promise.all([readShippedProfile(name), readYamlFile(file)]);
+    const shipped = readShippedProfile(name);
+    const found = await readYamlFile(file);
     if (shipped !== undefined && found !== undefined) {
       const advice = `change it with ${profileFiles.patch(this.home, name)}, or give yours another name`;
       throw new CodedError(

@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, packageInfo } from '../base/index.js';
+import { packageInfo, readSmallFile } from '../base/index.js';
 import type { Row } from './profile.js';
 
 /** A profile before its layers are put together. */
@@ -18,13 +18,9 @@ export async function shippedProfiles(): Promise<readonly string[]> {
 }
 
 /** Undefined when no such profile is shipped. */
-export async function readShippedProfile(name: string): Promise<ProfileSource | undefined> {
-  try {
-    return JSON.parse(await readFile(join(directory(), `${name}.json`), 'utf8')) as ProfileSource;
-  } catch (thrown) {
-    if (errorCode(thrown) === 'ENOENT') return undefined;
-    throw thrown;
-  }
+export function readShippedProfile(name: string): ProfileSource | undefined {
+  const text = readSmallFile(join(directory(), `${name}.json`));
+  return text === undefined ? undefined : (JSON.parse(text) as ProfileSource);
 }
 
 /** The build compiles `config/profiles/*.yml` to JSON, so that a start parses no YAML. */

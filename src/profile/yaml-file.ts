@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { CodedError, errorCode, toError } from '../base/index.js';
+import { CodedError, readSmallFile, toError } from '../base/index.js';
 
 /**
  * What a YAML file holds; undefined when there is no such file, null when there is nothing in it.
@@ -7,13 +6,8 @@ import { CodedError, errorCode, toError } from '../base/index.js';
  * @throws CodedError `INVALID_YAML` naming file, line and column; `UNREADABLE_FILE`
  */
 export async function readYamlFile(file: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (thrown) {
-    if (errorCode(thrown) === 'ENOENT' || errorCode(thrown) === 'ENOTDIR') return undefined;
-    throw new CodedError('UNREADABLE_FILE', `${file} cannot be read: ${toError(thrown).message}`);
-  }
+  const text = textOf(file);
+  if (text === undefined) return undefined;
   const {
     default: { LineCounter, parseDocument },
   } = await import('yaml');
@@ -28,5 +22,13 @@ export async function readYamlFile(file: string): Promise<unknown> {
     return document.toJS() ?? null;
   } catch (thrown) {
     throw new CodedError('INVALID_YAML', `${file}: ${toError(thrown).message}`);
+  }
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readSmallFile(file);
+  } catch (thrown) {
+    throw new CodedError('UNREADABLE_FILE', `${file} cannot be read: ${toError(thrown).message}`);
   }
 }

@@ -48,7 +48,7 @@ describe('readEnvFiles', () => {
       dirs.write('project/.env', 'FINE=1\n');
       dirs.write('home/.env', 'FINE=1\n');
       const path = dirs.write(`${file}/.env`, `FINE=1\n${name}=s3cret\n`);
-      const failure = await rejectionOf(read());
+      const failure = await rejectionOf(Promise.resolve().then(() => read()));
       expect(failure).to.have.property('code', 'REFUSED_VARIABLE');
       expect(failure.message).to.contain(`${path} must not set ${name}`).and.not.to.contain('s3cret');
     });

@@ -1,8 +1,9 @@
 import type { Writable } from 'node:stream';
 import { errorCode } from '../../base/index.js';
 import { WinstonLogger } from '../../logging/index.js';
+import { applyEnvFiles } from '../../profile/index.js';
 import { FileSessionArchive } from '../../session/index.js';
-import { applyEnvFiles, chosenProfile } from '../profile-request.js';
+import { chosenProfile } from '../profile-request.js';
 import { parse, print, requireText, UsageError } from '../usage.js';
 import type { ExitCode, SessionsCall, SessionsOptions } from './call.js';
 import { compact, fork, gc, remove, repair } from './change.js';
@@ -67,7 +68,7 @@ export async function sessions(argv: readonly string[], stdout: Writable): Promi
   } = values as typeof values & { readonly [name: string]: unknown };
   if (help === true) return print(stdout, SESSIONS_HELP);
   requireText(values, Object.keys(options));
-  await applyEnvFiles();
+  applyEnvFiles();
   const profile = await chosenProfile({ profile: profileName, patch });
   const logger = WinstonLogger.create({ level: 'warn', format: 'text', stream: process.stderr });
   const archive = new FileSessionArchive(root ?? sessionRoot(profile), logger);

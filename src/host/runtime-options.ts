@@ -10,7 +10,7 @@ export interface RuntimeOptions {
   readonly profile?: string | Profile;
   /** On top of the profile, in order: paths of patch files, or lists of operations. */
   readonly patches?: readonly (string | readonly PatchOperation[])[];
-  /** Further modules that rows can name, beside the shipped ones. */
+  /** Further modules that rows can name, beside the shipped ones, whose names they cannot have. */
   readonly modules?: readonly ModuleDefinition[];
   /** Loaded after all rows: may rebind any service, as tests want to. */
   readonly overrides?: readonly ContainerModule[];

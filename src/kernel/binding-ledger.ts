@@ -49,6 +49,7 @@ const AMBIGUOUS = /^Ambiguous bindings found for service: "(?:Symbol\()?(.*?)\)?
 /** Who bound what in one container: Inversify's own messages know tokens only. */
 export class BindingLedger {
   readonly #owners = new Map<ServiceIdentifier, string[]>();
+  readonly #removers = new Map<ServiceIdentifier, string>();
 
   /** What was bound, in the order of the first time. */
   get ids(): Iterable<ServiceIdentifier> {
@@ -59,13 +60,16 @@ export class BindingLedger {
     return this.#owners.get(id) ?? [];
   }
 
-  add(owner: string, { bound, rebound }: Bindings): readonly Replacement[] {
+  add(owner: string, { bound, rebound, unbound }: Bindings): readonly Replacement[] {
     const replacements: Replacement[] = [];
-    for (const id of rebound) {
+    for (const id of [...unbound, ...rebound]) {
       const replaced = this.ownersOf(id);
-      if (replaced.length > 0) replacements.push({ service: tokenName(id), replaced });
-      this.#owners.set(id, [owner]);
+      const again = rebound.includes(id) || bound.includes(id);
+      if (again && replaced.length > 0) replacements.push({ service: tokenName(id), replaced });
+      if (!again) this.#removers.set(id, owner);
+      this.#owners.delete(id);
     }
+    for (const id of rebound) this.#owners.set(id, [owner]);
     for (const id of bound) {
       const owners = this.#owners.get(id);
       if (owners === undefined) this.#owners.set(id, [owner]);
@@ -93,6 +97,11 @@ export class BindingLedger {
       const wanting = [...this.#owners].filter(([known]) => wireName(known) === wanter).flatMap(([, who]) => who);
       const token = Symbol.for(missing);
       const who = describe(Symbol.for(wanter), wanting);
+      const remover = [...this.#removers].find(([id]) => wireName(id) === missing)?.[1];
+      if (remover !== undefined) {
+        const message = `nothing provides ${tokenName(token)}, which ${who} needs: ${remover} unbinds it`;
+        return { kind: 'missing', owners: [remover], message };
+      }
       const message = `nothing provides ${tokenName(token)}, which ${who} needs`;
       return { kind: 'missing', owners: wanting.length === 0 ? owners : wanting, message, token };
     }

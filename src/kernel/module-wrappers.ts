@@ -39,8 +39,10 @@ function known(id: ServiceIdentifier | undefined): ServiceIdentifier {
 export interface Bindings {
   /** In order, one for each time. */
   readonly bound: ServiceIdentifier[];
-  /** Whose bindings before it were taken away. */
+  /** Whose bindings before it were taken away, for one of its own. */
   readonly rebound: ServiceIdentifier[];
+  /** Whose bindings before it were taken away; they may be among `bound` as well. */
+  readonly unbound: ServiceIdentifier[];
 }
 
 /** Wraps a module so that what it binds is added to `into`: Inversify cannot enumerate its bindings. */
@@ -60,13 +62,26 @@ export function recordBindings(module: ContainerModule, into: Bindings): Contain
         into.rebound.push(known(id));
         return options.rebindAsync(id);
       }) as ContainerModuleLoadOptions['rebindAsync'],
+      unbind: (id) => {
+        if (isService(id)) into.unbound.push(id);
+        options.unbind(id);
+      },
+      unbindAsync: async (id) => {
+        if (isService(id)) into.unbound.push(id);
+        await options.unbindAsync(id);
+      },
     }),
   );
 }
 
+/** The other kind of identifier names one of the module's own bindings. */
+function isService(id: ServiceIdentifier | object): id is ServiceIdentifier {
+  return typeof id !== 'object';
+}
+
 /** What a module would bind, found out without a container; nothing is built. */
 export async function bindingsOf(module: ContainerModule): Promise<Bindings> {
-  const into: Bindings = { bound: [], rebound: [] };
+  const into: Bindings = { bound: [], rebound: [], unbound: [] };
   const fluent: unknown = new Proxy(() => undefined, {
     get: (_, key) => (key === 'then' ? undefined : fluent),
     apply: () => fluent,

@@ -47,16 +47,21 @@ export function defineModule<C extends object = Record<string, never>>(spec: Mod
     configKeys: () => configKeysOf(spec.config),
     async configure(raw) {
       const config = (await parseConfig(spec, raw ?? {})) as C;
-      return { runtime: part(spec.runtime, config), session: part(spec.session, config) };
+      return { runtime: part('runtime', spec.runtime, config), session: part('session', spec.session, config) };
     },
   };
 }
 
+/** A function that forgets its `return`, say, would contribute nothing, in silence. */
 function part<C>(
+  name: string,
   of: ContainerModule | ((config: C) => ContainerModule) | undefined,
   config: C,
 ): ContainerModule | undefined {
-  return typeof of === 'function' ? of(config) : of;
+  if (of === undefined) return undefined;
+  const made: Partial<ContainerModule> | undefined = typeof of === 'function' ? of(config) : of;
+  if (typeof made?.load === 'function') return made as ContainerModule;
+  throw new TypeError(`its ${name} part is no ContainerModule, nor a function that returns one`);
 }
 
 function refuseConfig(raw: unknown): object {

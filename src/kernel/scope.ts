@@ -43,7 +43,7 @@ export class Scope {
    * @returns the services whose binding it replaced
    */
   async load(module: ContainerModule, owner = 'code'): Promise<readonly Replacement[]> {
-    const bindings: Bindings = { bound: [], rebound: [] };
+    const bindings: Bindings = { bound: [], rebound: [], unbound: [] };
     await this.#container.loadAsync(recordBindings(module, bindings));
     return this.#ledger.add(owner, bindings);
   }

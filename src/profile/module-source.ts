@@ -1,3 +1,4 @@
+import { CodedError } from '../base/index.js';
 import type { ModuleDefinition } from '../kernel/index.js';
 import { catalog } from './catalog.js';
 import type { Row } from './profile.js';
@@ -15,9 +16,19 @@ export interface ModuleSource {
 export class ProfileModules implements ModuleSource {
   readonly #own: ReadonlyMap<string, ModuleDefinition>;
 
-  /** @param own further modules that rows can name */
+  /**
+   * @param own further modules that rows can name
+   * @throws CodedError `MODULE_EXISTS` two have one name, or one has the name of a shipped module: no row could name it
+   */
   constructor(own: readonly ModuleDefinition[] = []) {
-    this.#own = new Map(own.map((module) => [module.name, module]));
+    const known = new Map<string, ModuleDefinition>();
+    for (const module of own) {
+      if (catalog.has(module.name) || known.has(module.name)) {
+        throw new CodedError('MODULE_EXISTS', `there is a module ${JSON.stringify(module.name)} already`);
+      }
+      known.set(module.name, module);
+    }
+    this.#own = known;
   }
 
   find(row: Row): ModuleDefinition | Promise<ModuleDefinition> {

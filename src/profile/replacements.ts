@@ -25,7 +25,11 @@ async function remarksOn(row: Row, modules: ModuleSource, surroundings: Surround
     const definition = await modules.find(row);
     const { runtime } = await definition.configure(interpolate(row.config ?? {}, surroundings));
     if (runtime === undefined) return [];
-    return (await bindingsOf(runtime)).rebound.map((token) => `replaces ${tokenName(token)}`);
+    const { bound, rebound, unbound } = await bindingsOf(runtime);
+    return [
+      ...rebound.map((token) => `replaces ${tokenName(token)}`),
+      ...unbound.map((token) => `${bound.includes(token) ? 'replaces' : 'unbinds'} ${tokenName(token)}`),
+    ];
   } catch (thrown) {
     return [`cannot be loaded: ${describeError(thrown)}`];
   }

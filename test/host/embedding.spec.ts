@@ -123,6 +123,17 @@ describe('a runtime in this process', () => {
     expect(JSON.stringify(events.filter(({ type }) => type === 'tool/result'))).to.contain('"last"');
   });
 
+  for (const [what, names] of [
+    ['of the name of a shipped one', ['llm']],
+    ['of one name', ['mine', 'mine']],
+  ] as const) {
+    it(`refuses modules ${what}, which no row could tell apart`, async () => {
+      const modules = names.map((name) => defineModule({ name }));
+      const failure = await rejectionOf(runtimeOf({ profile: await memoryProfile(), modules }).start());
+      expect(failure).to.include({ code: 'MODULE_EXISTS', message: `there is a module "${names[0]}" already` });
+    });
+  }
+
   it('takes overrides, which come last and may rebind', async () => {
     const overrides = [
       new ContainerModule(({ rebind }) => {

@@ -31,6 +31,11 @@ import * as dsh from 'dsh-inversify/plugin';
 export default dsh.definePlugin({ name: 'test', ${spec} runtime: (config) => new ContainerModule(({ bind, rebind }) => { ${body} }) });`;
 }
 
+/** As {@link plugin}, with what takes bindings away at hand. */
+function unbinding(body: string): string {
+  return plugin(body).replace('{ bind, rebind }', '{ bind, unbind, unbindAsync }');
+}
+
 describe('plugins', () => {
   const dir = useHome();
   const runtimes: Runtime[] = [];
@@ -238,6 +243,18 @@ export default definePlugin({ name: 'where', runtime: new ContainerModule(({ bin
         'AdapterRegistry is bound by row "llm" and row "x": take one of them out, or let it rebind the service',
       ],
       [
+        'unbinding what others need',
+        'module: ./x.mjs',
+        unbinding('unbind(dsh.AdapterRegistry);'),
+        'needs: row "x" unbinds it',
+      ],
+      [
+        'with a part that is no container module',
+        'module: ./x.mjs',
+        `import { definePlugin } from 'dsh-inversify/plugin'; export default definePlugin({ name: 'x', runtime: () => {} });`,
+        '%/patch.yml: row "x": its runtime part is no ContainerModule, nor a function that returns one',
+      ],
+      [
         'binding a tool of a name that is taken',
         'module: ./x.mjs',
         plugin(
@@ -404,14 +421,19 @@ globalThis.undone = 0;`;
     });
   });
 
-  it('may replace a service', async () => {
-    const body = `
-      rebind(dsh.SystemPrompt).toConstantValue({ assemble: () => 'You are replaced.' });`;
-    const runtime = await runtimeWith(patched('x', plugin(body)));
-    const [result] = await run(runtime, '- text: done\n');
-    const header = result?.events.find(({ type }) => type === 'request/header');
-    expect(JSON.stringify(header)).to.contain('You are replaced.');
-  });
+  const theirs = "(dsh.SystemPrompt).toConstantValue({ assemble: () => 'You are replaced.' });";
+  const replacing: readonly (readonly [how: string, text: string])[] = [
+    ['at once', plugin(`rebind${theirs}`)],
+    ['in two steps', unbinding(`unbind(dsh.SystemPrompt); bind${theirs}`)],
+    ['in two steps, waiting', unbinding(`return unbindAsync(dsh.SystemPrompt).then(() => { bind${theirs} });`)],
+  ];
+  for (const [how, text] of replacing) {
+    it(`may replace a service, ${how}`, async () => {
+      const [result] = await run(await runtimeWith(patched('x', text)), '- text: done\n');
+      const header = result?.events.find(({ type }) => type === 'request/header');
+      expect(JSON.stringify(header)).to.contain('You are replaced.');
+    });
+  }
 
   it('answer JSON-RPC methods of their own', async () => {
     const body = `class Params {}

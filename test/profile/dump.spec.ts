@@ -102,10 +102,15 @@ describe('dumpProfile', () => {
     home.write(
       'swap.mjs',
       `import { ContainerModule } from 'inversify';
-       import { AdapterRegistry, definePlugin } from 'dsh-inversify/plugin';
+       import { AdapterRegistry, definePlugin, PriceTable, SystemPrompt } from 'dsh-inversify/plugin';
        export default definePlugin({
          name: 'swap',
-         runtime: new ContainerModule(({ rebind }) => { rebind(AdapterRegistry).toConstantValue({}); }),
+         runtime: new ContainerModule(({ bind, rebind, unbind }) => {
+           rebind(AdapterRegistry).toConstantValue({});
+           unbind(SystemPrompt);
+           bind(SystemPrompt).toConstantValue({});
+           unbind(PriceTable);
+         }),
        });`,
     );
     const from = home.write(
@@ -115,7 +120,9 @@ describe('dumpProfile', () => {
     const profile = await loadProfile({ name: 'sdk-minimal', home: home.path });
     const remarks = await remarksOf(profile, new ProfileModules(), { env: {}, home: home.path });
     const text = await dumpProfile(profile, remarks);
-    expect(text).to.contain(`# == ${from}\n# replaces AdapterRegistry\n- id: swap\n`);
+    expect(text).to.contain(
+      `# == ${from}\n# replaces AdapterRegistry\n# replaces SystemPrompt\n# unbinds PriceTable\n- id: swap\n`,
+    );
     expect(text).to.contain(
       `# cannot be loaded: there is no module "./gone.mjs": ${home.path}/gone.mjs is no file\n- id: gone\n`,
     );

@@ -16,7 +16,7 @@ export interface BindingProblem {
   /** Who bound it. */
   readonly owners: readonly string[];
   readonly message: string;
-  /** What nobody binds, or more than one. */
+  /** What nobody binds, or more than one, or what failed. */
   readonly token?: ServiceIdentifier;
   readonly cause?: unknown;
 }
@@ -32,14 +32,22 @@ export class BindingsError extends CodedError {
     const sorted = [...problems].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
     const known = new Map<string, BindingProblem>();
     for (const problem of sorted) {
-      const same = known.get(problem.message);
-      const owners = [...new Set([...(same?.owners ?? []), ...problem.owners])];
-      known.set(problem.message, { ...problem, owners });
+      // What needs something that failed fails with the very same words.
+      const key = problem.kind === 'failed' ? describeError(problem.cause) : problem.message;
+      const same = known.get(key);
+      const owners = [...new Set([...problem.owners, ...(same?.owners ?? [])])];
+      const message = same === undefined || problem.kind !== 'failed' ? problem.message : alsoOf(problem, same);
+      known.set(key, { ...problem, owners, message });
     }
     const each = [...known.values()];
     super('BOOT_FAILED', each.map(({ message }) => message).join('; '));
     this.problems = each;
   }
+}
+
+/** Those that were bound later are more often the cause than what was built of them. */
+function alsoOf({ token }: BindingProblem, { message }: BindingProblem): string {
+  return token === undefined ? message : `${tokenName(token)}, ${message}`;
 }
 
 const MISSING =
@@ -108,7 +116,7 @@ export class BindingLedger {
     const [, ambiguous] = AMBIGUOUS.exec(text) ?? [];
     const twice = this.ambiguities().find(({ token }) => ambiguous !== undefined && wireName(token) === ambiguous);
     if (twice !== undefined) return twice;
-    return { kind: 'failed', owners, message: `${tokenName(id)} cannot be built: ${text}`, cause: thrown };
+    return { kind: 'failed', owners, message: `${tokenName(id)} cannot be built: ${text}`, token: id, cause: thrown };
   }
 }
 

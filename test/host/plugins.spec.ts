@@ -217,6 +217,12 @@ export default definePlugin({ name: 'where', runtime: new ContainerModule(({ bin
         'row "x": Startable cannot be built: broke',
       ],
       [
+        'throwing in the constructor of what others are built of, which is told once',
+        'module: ./x.mjs',
+        plugin('bind(dsh.ModelAdapter).toDynamicValue(() => { throw new Error("broke"); });'),
+        'cannot be built: broke',
+      ],
+      [
         'throwing when started',
         'module: ./x.mjs',
         plugin(
@@ -268,7 +274,7 @@ export default definePlugin({ name: 'where', runtime: new ContainerModule(({ bin
         dir.write('x.mjs', text);
         const runtime = await runtimeWith(dir.write('patch.yml', `- insert: [{ id: x, ${row} }]\n`));
         const failure = await rejectionOf(runtime.start());
-        expect(failure.message).to.contain(message.replaceAll('%', dir.path));
+        expect(failure.message.split(message.replaceAll('%', dir.path))).to.have.lengthOf(2);
         await runtime.closed;
         expect(runtime.pending).to.deep.equal([]);
       });
@@ -304,6 +310,10 @@ globalThis.undone = 0;`;
         plugin('bind(dsh.AdapterRegistry).toConstantValue({}); throw new Error("broke");'),
       ],
       ['throw in a constructor', plugin('bind(dsh.Startable).toDynamicValue(() => { throw new Error("broke"); });')],
+      [
+        'throw in the constructor of what others are built of',
+        plugin('bind(dsh.ModelAdapter).toDynamicValue(() => { throw new Error("broke"); });'),
+      ],
       [
         'throw when started',
         plugin('bind(dsh.Startable).toConstantValue({ name: "part", start() { throw new Error("broke"); } });'),

@@ -1,6 +1,6 @@
-import { CodedError, describeError, errorCode } from '../base/index.js';
+import { CodedError, describeError } from '../base/index.js';
 import { type ConfiguredModule, violationsOf } from '../kernel/index.js';
-import { interpolate, type Surroundings } from './interpolate.js';
+import { interpolate, type Surroundings, UnsetVariableError } from './interpolate.js';
 import type { ModuleSource } from './module-source.js';
 import type { Profile, Row } from './profile.js';
 
@@ -67,9 +67,6 @@ function problemsOf(row: Row, profile: Profile, thrown: unknown): readonly strin
       said(path === '' ? 'config' : `config.${path}`, path === '' ? message : `${path}: ${message}`),
     );
   }
-  if (errorCode(thrown) === 'UNSET_VARIABLE') {
-    const message = describeError(thrown);
-    return [said(`config.${message.slice(0, message.indexOf(':'))}`, message)];
-  }
+  if (thrown instanceof UnsetVariableError) return [said(`config.${thrown.path}`, thrown.message)];
   return [said('module', describeError(thrown))];
 }

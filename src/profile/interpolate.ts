@@ -1,6 +1,19 @@
 import { join } from 'node:path';
 import { CodedError } from '../base/index.js';
 
+/** A reference to a variable that is not set. */
+export class UnsetVariableError extends CodedError {
+  override readonly name = 'UnsetVariableError';
+
+  /** @param path of the key that holds it, as `retry.codes[0]` */
+  constructor(
+    readonly path: string,
+    variable: string,
+  ) {
+    super('UNSET_VARIABLE', `${path}: the environment variable ${variable} is not set and has no default`);
+  }
+}
+
 /** What `${…}` in a row's config may refer to. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -16,7 +29,7 @@ const WHOLE = /^\$\{(env|home):([^}]*)\}$/;
  * that is exactly one reference becomes a YAML scalar (number, boolean, string), and when that is empty its key is left
  * out; inside longer text it is text. An unset or empty variable takes the default. `$${…}` stands for the text `${…}`.
  *
- * @throws CodedError `UNSET_VARIABLE` naming the variable and the key
+ * @throws UnsetVariableError
  */
 export function interpolate(config: unknown, surroundings: Surroundings, path = ''): unknown {
   if (typeof config === 'string') {
@@ -48,7 +61,7 @@ function resolveReference(
   const value = at.env[name];
   if (value !== undefined && value !== '') return value;
   if (split >= 0) return body.slice(split + 2);
-  throw new CodedError('UNSET_VARIABLE', `${path}: the environment variable ${name} is not set and has no default`);
+  throw new UnsetVariableError(path, name);
 }
 
 /** The scalars of YAML's core schema that a config can hold. */

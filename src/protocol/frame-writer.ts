@@ -15,6 +15,7 @@ interface Batch {
   readonly chars: number;
 }
 
+/** What a writer is told besides its output. */
 export interface FrameWriterOptions {
   readonly highWaterMark: number;
   readonly beforeWrite: (() => void | Promise<void>) | undefined;

@@ -48,6 +48,7 @@ export interface SessionReport extends LogReading {
   readonly title: string | undefined;
 }
 
+/** What compacting a log came to; sizes are those of the file. */
 export interface CompactReport {
   readonly path: string;
   readonly bytesBefore: number;

@@ -12,6 +12,7 @@ import type { SessionLeases } from './session-lease.js';
 import type { StoredLogFile } from './session-place.js';
 import type { SessionRoot } from './session-root.js';
 
+/** Which part of a session another one begins with. */
 export interface ForkOptions {
   /** Of the new session; default: a UUID. */
   readonly id?: string | undefined;
@@ -19,6 +20,7 @@ export interface ForkOptions {
   readonly turn?: number | undefined;
 }
 
+/** A session that was begun with turns of another one. */
 export interface ForkedSession {
   readonly header: SessionHeader;
   /** Its log. */

@@ -4,6 +4,7 @@ import { CodedError } from '../base/index.js';
 /** How a log is stored at rest; what is being written is always plain (decision 38). */
 export type LogForm = 'none' | 'gzip' | 'zstd';
 
+/** Every form, the one that is written live first. */
 export const LOG_FORMS: readonly LogForm[] = ['none', 'gzip', 'zstd'];
 
 const SUFFIX_OF: Readonly<Record<LogForm, string>> = { none: '', gzip: '.gz', zstd: '.zstd' };

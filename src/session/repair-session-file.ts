@@ -13,11 +13,13 @@ import type { SessionLease } from './session-lease.js';
 import type { SessionPlace, StoredLogFile } from './session-place.js';
 import { sessionNotFound } from './stored-log.js';
 
+/** How far a repair goes. */
 export interface RepairOptions {
   /** Repairs a damaged log as well: what stands after the defect is lost to the session, and kept in a copy. */
   readonly dropDamage?: boolean | undefined;
 }
 
+/** What a repair found and did. */
 export interface RepairReport {
   /** What was found. */
   readonly condition: LogCondition;

@@ -7,6 +7,7 @@ import { corrupt } from './stored-log.js';
 
 const HEADER_SLICE_BYTES = 4_096;
 
+/** How a log is read. */
 export interface ReadOptions {
   /** What the header has to name. Default: whatever it names. */
   readonly id?: string | undefined;

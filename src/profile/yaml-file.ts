@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { CodedError, readSmallFile, toError } from '../base/index.js';
 
 /**
@@ -6,7 +8,7 @@ import { CodedError, readSmallFile, toError } from '../base/index.js';
  * @throws CodedError `INVALID_YAML` naming file, line and column; `UNREADABLE_FILE`
  */
 export async function readYamlFile(file: string): Promise<unknown> {
-  const text = textOf(file);
+  const text = await textOf(file);
   if (text === undefined) return undefined;
   const {
     default: { LineCounter, parseDocument },
@@ -25,9 +27,11 @@ export async function readYamlFile(file: string): Promise<unknown> {
   }
 }
 
-function textOf(file: string): string | undefined {
+/** A shell gives what `<(command)` prints as a pipe, which is waited for. */
+async function textOf(file: string): Promise<string | undefined> {
   try {
-    return readSmallFile(file);
+    const isPipe = statSync(file, { throwIfNoEntry: false })?.isFIFO() === true;
+    return isPipe ? await readFile(file, 'utf8') : readSmallFile(file);
   } catch (thrown) {
     throw new CodedError('UNREADABLE_FILE', `${file} cannot be read: ${toError(thrown).message}`);
   }

@@ -1,11 +1,13 @@
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { packageInfo } from '../../src/base/index.js';
 import { DeepSeekHarness } from '../../src/client/index.js';
 import { useHome } from '../support/home.js';
-import { Lab } from '../support/lab.js';
+import { builtBin, Lab } from '../support/lab.js';
 import { rejectionOf } from '../support/rejection-of.js';
 import { dsh, type Ran } from '../support/run-dsh.js';
 
@@ -28,6 +30,30 @@ describe('dsh with profiles', () => {
   it('touches nothing of the home by itself', async () => {
     expect(await run('--profile', 'sdk', '--dump-config')).to.include({ code: 0 });
     expect(existsSync(home())).to.equal(false);
+  });
+
+  it('takes what a command prints as a patch', async () => {
+    const script = `exec "$0" "$1" --profile sdk --dump-config --patch <(echo '- { id: llm, disabled: true }')`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', script, process.execPath, builtBin]);
+    expect((parse(stdout) as { id: string; disabled?: boolean }[]).find(({ id }) => id === 'llm')?.disabled).to.equal(
+      true,
+    );
+  });
+
+  it('ends when it is told to while it waits for a patch that never comes', async () => {
+    const pipe = join(dir.path, 'p.yml');
+    execFileSync('mkfifo', [pipe]);
+    const lab = await Lab.open();
+    execFileSync('mkfifo', [join(lab.home, '.env')]);
+    try {
+      const runtime = lab.raw({ args: ['--profile', 'sdk-minimal', '--patch', pipe] });
+      // Told right before the profile is loaded.
+      while (!runtime.stderr.includes('.env cannot be read')) await runtime.change();
+      runtime.child.kill('SIGTERM');
+      expect((await runtime.ended).signal).to.be.oneOf([null, 'SIGKILL']);
+    } finally {
+      await lab.close();
+    }
   });
 
   it('tells of skipped patches on stderr, and dumps a clean document', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -59,6 +60,14 @@ describe('readEnvFiles', () => {
     expect((await read()).values).to.deep.equal({ HTTPS_PROXY: 'http://p', no_proxy: 'host' });
   });
 
+  it('warns of a pipe, which might never end', () => {
+    mkdirSync(project());
+    execFileSync('mkfifo', [join(project(), '.env')]);
+    expect(readEnvFiles({}, project(), home()).warnings).to.deep.equal([
+      `${project()}/.env cannot be read: it is no regular file`,
+    ]);
+  });
+
   it('warns of a file that cannot be read, and goes on', async () => {
     mkdirSync(join(project(), '.env'), { recursive: true });
     chmodSync(project(), 0o700);
@@ -66,6 +75,6 @@ describe('readEnvFiles', () => {
     const { values, warnings } = await read();
     expect(values).to.deep.equal({ A: 'home' });
     expect(warnings).to.have.lengthOf(1);
-    expect(warnings[0]).to.match(/^.*\/project\/\.env cannot be read: EISDIR/);
+    expect(warnings[0]).to.match(/^.*\/project\/\.env cannot be read: it is no regular file/);
   });
 });

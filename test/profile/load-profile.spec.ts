@@ -286,7 +286,7 @@ describe('loadProfile', () => {
       expect((await rejectionOf(load('mine', ['/nowhere/p.yml']))).message).to.equal(
         'there is no patch /nowhere/p.yml',
       );
-      expect((await rejectionOf(load('mine', [home.path]))).message).to.match(/ cannot be read: EISDIR/);
+      expect((await rejectionOf(load('mine', [home.path]))).message).to.match(/ cannot be read: it is no regular file/);
     });
 
     it('is a patch in code', async () => {

@@ -45,8 +45,14 @@ export function refuseDamage(condition: LogCondition, sessionId: string): void {
   if (condition.kind !== 'damaged') return;
   const { where, problem } = condition;
   const session = JSON.stringify(sessionId);
-  const advice = `"dsh sessions repair" keeps what is before it, "dsh sessions fork" goes on from there in a new session`;
+  const id = shellWord(sessionId);
+  const advice = `"dsh sessions repair ${id} --drop-damage" goes on with what is before it, and keeps the original beside it; "dsh sessions fork ${id}" goes on from there in a new session`;
   throw new CodedError('SESSION_DAMAGED', `session ${session} is damaged, ${where}: ${problem}; ${advice}`);
+}
+
+/** As one word of a command line. */
+function shellWord(text: string): string {
+  return /^[\w.:@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 async function openPlain(

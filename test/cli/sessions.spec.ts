@@ -335,7 +335,7 @@ deepseek-official  deepseek-v4-flash  5      300 + 60 cached in, 38 out (5 reaso
       const damaged = await readFile(path, 'utf8');
       const refused = await sessions('repair', 'one');
       expect(refused).to.deep.include({ code: 1, stdout: '' });
-      expect(refused.stderr).to.contain('is damaged').and.to.contain('add --drop-damage');
+      expect(refused.stderr).to.contain('is damaged').and.to.contain('"dsh sessions repair one --drop-damage"');
       expect(await readFile(path, 'utf8')).to.equal(damaged);
       const { copy, condition } = await json('repair', 'one', '--drop-damage');
       expect(condition.kind).to.equal('damaged');

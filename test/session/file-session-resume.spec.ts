@@ -103,7 +103,7 @@ describe('FileSessionRepository, resuming', () => {
     const failure = await rejectionOf(resume());
     expect(failure).to.have.property('code', 'SESSION_DAMAGED');
     expect(failure.message).to.contain(`session "s" is damaged, ${path}:${first.length + 2}: `);
-    expect(failure.message).to.contain('dsh sessions repair').and.to.contain('dsh sessions fork');
+    expect(failure.message).to.contain('"dsh sessions repair s --drop-damage"').and.to.contain('"dsh sessions fork s"');
     expect(readFileSync(path, 'utf8')).to.equal(text);
     expect(files()).to.deep.equal(['session.jsonl']);
     expect((await readLog(repository, 's')).events).to.deep.equal(first);

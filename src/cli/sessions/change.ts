@@ -1,4 +1,4 @@
-import { CodedError, describeError, errorCode } from '../../base/index.js';
+import { describeError } from '../../base/index.js';
 import { LOG_FORMS } from '../../session/index.js';
 import { sizeText } from '../text-table.js';
 import { UsageError } from '../usage.js';
@@ -15,9 +15,7 @@ import { configuredCompression } from './session-row.js';
 export async function repair(call: SessionsCall): Promise<ExitCode> {
   const { archive, options, output } = call;
   const target = await targetOf(call);
-  const { condition, copy, closers } = await archive
-    .repair(target, { dropDamage: options['drop-damage'] })
-    .catch(adviseOnDamage);
+  const { condition, copy, closers } = await archive.repair(target, { dropDamage: options['drop-damage'] });
   const done = [
     condition.kind === 'sound' ? undefined : `cut off at ${condition.where}: ${condition.problem}`,
     copy === undefined ? undefined : `kept the original as ${copy}`,
@@ -87,10 +85,4 @@ export async function gc({ archive, options, output, ids }: SessionsCall): Promi
   const told = `${deleted.length === 0 ? '' : text(deleted)}${dryRun ? 'would delete' : 'deleted'} ${deleted.length}, ${sizeText(bytes)}\n`;
   output.stdout.write(options.json ? document({ dryRun, bytes, deleted: deleted.map(plainEntry) }) : told);
   return 0;
-}
-
-function adviseOnDamage(thrown: unknown): never {
-  if (errorCode(thrown) !== 'SESSION_DAMAGED') throw thrown;
-  const advice = 'add --drop-damage to go on without what follows the defect, and keep the original beside it';
-  throw new CodedError('SESSION_DAMAGED', `${describeError(thrown)}; ${advice}`);
 }

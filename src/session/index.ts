@@ -6,12 +6,12 @@ export {
   type SessionEntry,
   type SessionReport,
   type SessionTarget,
-} from './file-session-archive.js';
-export type { ForkedSession, ForkOptions } from './fork-session-file.js';
-export { LOG_FORMS, type LogForm } from './log-compression.js';
+} from './files/file-session-archive.js';
+export type { ForkedSession, ForkOptions } from './files/fork-session-file.js';
+export { LOG_FORMS, type LogForm } from './files/log-compression.js';
+export { readSessionLog } from './files/read-session-log.js';
+export type { RepairOptions, RepairReport } from './files/repair-session-file.js';
 export { NotificationListener, Notifications } from './notifications.js';
-export { readSessionLog } from './read-session-log.js';
-export type { RepairOptions, RepairReport } from './repair-session-file.js';
 export {
   type Durability,
   type EncodedEvent,

@@ -1,10 +1,10 @@
 import type { Logger } from '../../src/logging/index.js';
-import type { FileSessionConfig } from '../../src/session/file-session-config.js';
-import { FileSessionLog, type FileSessionLogContext } from '../../src/session/file-session-log.js';
-import { FileSessionRepository } from '../../src/session/file-session-repository.js';
+import type { FileSessionConfig } from '../../src/session/files/file-session-config.js';
+import { FileSessionLog, type FileSessionLogContext } from '../../src/session/files/file-session-log.js';
+import { FileSessionRepository } from '../../src/session/files/file-session-repository.js';
+import { SessionLeases } from '../../src/session/files/session-lease.js';
+import { SessionRoot } from '../../src/session/files/session-root.js';
 import type { SessionHeader } from '../../src/session/index.js';
-import { SessionLeases } from '../../src/session/session-lease.js';
-import { SessionRoot } from '../../src/session/session-root.js';
 import { RecordingLogger } from './recording-logger.js';
 
 /** A repository of files with the defaults of its row. */

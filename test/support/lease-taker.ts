@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { errorCode } from '../../src/base/index.js';
-import { SessionLeases } from '../../src/session/session-lease.js';
+import { SessionLeases } from '../../src/session/files/session-lease.js';
 import { RecordingLogger } from './recording-logger.js';
 
 /** Takes the lease for each line on stdin, and keeps it; answers with a line on stdout. */

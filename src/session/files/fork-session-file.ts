@@ -31,7 +31,7 @@ export interface ForkedSession {
 
 /**
  * Begins a session with the events of another one up to the end of a turn, and a `session/end-seed` after them. Of a
- * damaged log the good part can be forked. All or nothing; the source may be live meanwhile.
+ * damaged log, or one that a newer version went on with, the good part can be forked. All or nothing; the source may be live meanwhile.
  *
  * @throws CodedError `INVALID_SESSION_ID`; `TURN_NOT_CLOSED` there is no such boundary; what reading throws
  * @throws SessionStoredError the new id is stored
@@ -44,7 +44,7 @@ export async function forkSessionFile(
 ): Promise<ForkedSession> {
   const problem = sessionIdProblem(id);
   if (problem !== undefined) throw new CodedError('INVALID_SESSION_ID', `session id ${problem}`);
-  const { reading } = await foldFile(source);
+  const { reading } = await foldFile(source, undefined, true);
   const end = boundaryOf(reading, turn);
   const header: SessionHeader = {
     ...reading.header,

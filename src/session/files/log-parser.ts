@@ -27,6 +27,8 @@ export interface TextReading extends LogReading {
   readonly turnEnds: readonly TurnEnd[];
 }
 
+const PREFIX_ADVICE = '"dsh sessions fork" goes on from a turn before it, in a new session';
+
 interface Defect {
   readonly where: string;
   readonly problem: string;
@@ -55,11 +57,14 @@ export class LogParser {
   /**
    * @param path names the file in problems
    * @param id what the header has to name; undefined: whatever it names
+   * @param prefixOnly whether an event of an unknown type, of a newer version say, is where the good events end. Default:
+   *   the log is refused as a whole.
    */
   constructor(
     private readonly path: string,
     private readonly id: string | undefined,
     private readonly visit: EventVisitor,
+    private readonly prefixOnly = false,
   ) {}
 
   /** The next slice of the text. Never throws. @returns whether there is any sense in going on */
@@ -142,8 +147,9 @@ export class LogParser {
       events = parseLine(textOf(bytes), this.#eventCount);
     } catch (thrown) {
       const { message } = toError(thrown);
-      if (errorCode(thrown) === 'SESSION_FORMAT_UNSUPPORTED') this.#refusal = unsupported(this.#where, message);
-      else this.#fail(message, isTurnEnd(bytes));
+      const isUnknown = errorCode(thrown) === 'SESSION_FORMAT_UNSUPPORTED';
+      if (isUnknown && !this.prefixOnly) this.#refusal = unsupported(this.#where, `${message}; ${PREFIX_ADVICE}`);
+      else this.#fail(message, isUnknown || isTurnEnd(bytes));
       return;
     }
     for (const [at, event] of events.entries()) {

@@ -11,6 +11,8 @@ const HEADER_SLICE_BYTES = 4_096;
 export interface ReadOptions {
   /** What the header has to name. Default: whatever it names. */
   readonly id?: string | undefined;
+  /** See {@link LogParser}. Default: false. */
+  readonly prefixOnly?: boolean;
   /** Default: nobody hears the events. */
   readonly visit?: EventVisitor;
   /** Awaited after each slice: where what was heard can be passed on. */
@@ -24,9 +26,9 @@ export interface ReadOptions {
  */
 export async function readSessionFile(
   { path, form }: StoredLogFile,
-  { id, visit = () => undefined, pause }: ReadOptions = {},
+  { id, prefixOnly, visit = () => undefined, pause }: ReadOptions = {},
 ): Promise<TextReading> {
-  const parser = new LogParser(path, id, visit);
+  const parser = new LogParser(path, id, visit, prefixOnly);
   try {
     for await (const text of logBytes(path, form)) {
       const goesOn = parser.push(text);
@@ -60,10 +62,11 @@ export async function readSessionFileHeader({ path, form }: StoredLogFile, id?: 
 export async function foldFile(
   file: StoredLogFile,
   id?: string,
+  prefixOnly = false,
 ): Promise<{ readonly fold: SessionFold; readonly reading: TextReading }> {
   const { seedLength } = await readSessionFileHeader(file, id);
   const fold = new SessionFold(seedLength);
-  return { fold, reading: await readSessionFile(file, { id, visit: (event) => fold.read(event) }) };
+  return { fold, reading: await readSessionFile(file, { id, prefixOnly, visit: (event) => fold.read(event) }) };
 }
 
 /**

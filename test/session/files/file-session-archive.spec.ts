@@ -347,6 +347,18 @@ describe('FileSessionArchive', () => {
       expect((await read(none.header.id)).events.map(({ type }) => type)).to.deep.equal(['session/end-seed']);
     });
 
+    it('takes what stands before an event of an unknown type, which nothing else reads past', async () => {
+      const [first, rest] = [turns(1), events.slice(turns(1).length)];
+      store([...first, { type: 'x/newer', seq: first.length, time: 1, data: {} } as never, ...rest]);
+      const failure = await rejectionOf(archive.verify({ id: 's' }));
+      expect(failure).to.have.property('code', 'SESSION_FORMAT_UNSUPPORTED');
+      expect(failure.message).to.contain('"x/newer" is unknown').and.to.contain('dsh sessions fork');
+      const { header, turn } = await archive.fork({ id: 's' });
+      expect({ turn, seedLength: header.seedLength }).to.deep.equal({ turn: 1, seedLength: first.length });
+      expect((await read(header.id)).events.slice(0, -1)).to.deep.equal(first);
+      expect(await rejectionOf(archive.fork({ id: 's' }, { turn: 2 }))).to.have.property('code', 'TURN_NOT_CLOSED');
+    });
+
     it('of a session without turns inherits nothing', async () => {
       store([
         { type: 'session/title', seq: 0, time: 1, data: { title: 'T', messageSeqs: [], source: { kind: 'user' } } },

@@ -39,8 +39,15 @@ export interface ConfiguredModule {
 /**
  * Makes a module. The config class is judged by the author's own copy of class-validator and class-transformer
  * (their metadata is per copy), which is why the result carries a closure and no class.
+ *
+ * @throws TypeError `config` is neither a class nor a schema of an object
  */
 export function defineModule<C extends object = Record<string, never>>(spec: ModuleSpec<C>): ModuleDefinition {
+  const { config } = spec;
+  if (config !== undefined && typeof config !== 'function' && config?.type !== 'object') {
+    const module = JSON.stringify(spec.name);
+    throw new TypeError(`the config of ${module} must be a class, or a JSON Schema with type: 'object'`);
+  }
   return {
     kind: 'dsh-module',
     name: spec.name,

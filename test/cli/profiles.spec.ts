@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -30,6 +30,14 @@ describe('dsh with profiles', () => {
   it('touches nothing of the home by itself', async () => {
     expect(await run('--profile', 'sdk', '--dump-config')).to.include({ code: 0 });
     expect(existsSync(home())).to.equal(false);
+  });
+
+  it('dumps as before, byte for byte, when a patch is taken away again', async () => {
+    const before = await run('--profile', 'sdk', '--dump-config');
+    const file = dir.write('home/patch.yml', '- { id: llm-deepseek, config: {} }\n- { id: llm, remove: true }\n');
+    expect((await run('--profile', 'sdk', '--dump-config')).stdout).not.to.equal(before.stdout);
+    rmSync(file);
+    expect(await run('--profile', 'sdk', '--dump-config')).to.deep.equal(before);
   });
 
   it('takes what a command prints as a patch', async () => {
@@ -251,6 +259,29 @@ describe('dsh with profiles', () => {
       for (const noise of ['noise on import', 'noise while binding', 'noise in a tool']) {
         expect(runtime.stderr).to.contain(noise);
       }
+    } finally {
+      await lab.close();
+    }
+  });
+
+  it('exits 1 within its budget after an unhandled rejection, although a teardown hangs', async () => {
+    dir.write(
+      'x.mjs',
+      `import { ContainerModule } from 'inversify';
+       import { CurrentScope, definePlugin, Startable } from 'dsh-inversify/plugin';
+       export default definePlugin({ name: 'x', runtime: new ContainerModule(({ bind }) => {
+         bind(Startable).toResolvedValue((scope) => {
+           scope.defer('part that hangs', () => new Promise(() => {}));
+           return { name: 'x', ready() { setTimeout(() => Promise.reject(new Error('left alone')), 10); } };
+         }, [CurrentScope]);
+       }) });`,
+    );
+    const patch = dir.write('p.yml', '- insert: [{ id: x, module: ./x.mjs }]\n');
+    const lab = await Lab.open();
+    try {
+      const runtime = lab.raw({ args: ['--profile', 'sdk-minimal', '--patch', patch] });
+      expect(await runtime.ended).to.deep.equal({ code: 1, signal: null });
+      expect(runtime.stderr).to.contain('dsh: shutdown took longer than 2000 ms, waiting for: part that hangs');
     } finally {
       await lab.close();
     }

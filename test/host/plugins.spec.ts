@@ -184,6 +184,12 @@ export default definePlugin({ name: 'where', runtime: new ContainerModule(({ bin
         '%/patch.yml: row "x": %/x.mjs cannot be imported: Cannot find package \'nowhere\'',
       ],
       [
+        'with a config that is neither a class nor a schema',
+        'module: ./x.mjs',
+        plugin('', `config: { word: 'string' },`),
+        `%/patch.yml: row "x": %/x.mjs cannot be imported: the config of "test" must be a class, or a JSON Schema with type: 'object'`,
+      ],
+      [
         'given a key that its schema does not have',
         'module: ./x.mjs, config: { wrd: 1 }',
         plugin(

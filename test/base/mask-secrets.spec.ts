@@ -35,11 +35,9 @@ describe('secretMasker', () => {
           const text = others.flatMap((piece, index) => [piece, secrets[index % secrets.length] ?? '']).join('|');
           const masked = mask(text);
           for (const value of secrets) expect(masked.includes(value)).to.equal(false);
-          const kept = others.map((piece) => piece).join('');
-          expect(masked.replaceAll(MASK, '').replaceAll('|', '')).to.equal(kept);
-          expect(JSON.stringify(secrets).length > 0 && mask(JSON.stringify({ secrets }))).not.to.satisfy(
-            (json: string) => secrets.some((value) => json.includes(value)),
-          );
+          expect(masked.replaceAll(MASK, '').replaceAll('|', '')).to.equal(others.join(''));
+          const json = mask(JSON.stringify({ secrets }));
+          expect(JSON.parse(json)).to.deep.equal({ secrets: secrets.map(() => MASK) });
         },
       ),
       runs(300),
